@@ -1,0 +1,38 @@
+# The one runner: contributors, the README and CI call the same targets.
+#   make demo      decode a sample dump           make check     lint, types, contracts, freshness
+#   make test      all tests                      make generate  value classes and index from schemas/
+PYTHON ?= python3
+VENV   ?= .venv
+RUN    := $(VENV)/bin/python
+READY  := $(VENV)/.ready
+# Two workers at most: the properties are bound by the processor, and small machines by memory.
+TESTS  ?= -n 2
+
+.PHONY: demo test check generate import-schemas
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli,test,dev]'
+	@touch $@
+
+demo: $(READY)
+	$(VENV)/bin/kap decode samples/create_topics.hex
+	$(VENV)/bin/kap decode samples/create_topics.hex --output fields --only 1
+
+test: $(READY)
+	$(RUN) -m pytest $(TESTS)
+
+check: $(READY)
+	$(RUN) -m ruff check
+	$(RUN) -m ruff format --check
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports
+	$(RUN) -m tools.generate --check
+
+generate: $(READY)
+	$(RUN) -m tools.generate
+
+import-schemas: $(READY)
+	$(RUN) -m tools.import_schemas
+	$(RUN) -m tools.generate

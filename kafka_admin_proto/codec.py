@@ -1,0 +1,280 @@
+"""One message at one version: bytes ↔ value ↔ JSON.
+
+``codec(...)`` finds it, ``Codec`` does the work, ``Message`` is the base of all value classes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import struct
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any, ClassVar, Generic, Literal, TypeVar, overload
+
+import msgspec
+from construct import Container
+
+from kafka_admin_proto.errors import (
+    DecodeError,
+    TrailingBytesError,
+    UnknownMessageError,
+    UnsupportedVersionError,
+)
+
+from kafka_admin_proto.schema.catalog import catalog, python_name
+from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.wire.base import LENIENT, OBSERVER, JsonOptions, Observer, WireType
+from kafka_admin_proto.wire.containers import MessageType
+from kafka_admin_proto.wire.grammar import message_type
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+Buffer = bytes | bytearray | memoryview
+M = TypeVar("M", bound="Message")
+
+
+class StructValue(msgspec.Struct, gc=False):
+    """The base of every value class, nested ones included.
+
+    One class serves all versions of its message: a field that a version does not have is at its
+    default after decoding. ``repr`` leaves out defaults and masks secrets.
+    """
+
+    #: Attributes that carry credentials, always or when the attribute they map to says so.
+    secret_fields: ClassVar[dict[str, str]] = {}
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={value!r}" for name, value in self._shown())
+        return f"{type(self).__name__}({parts})"
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        return self._shown()
+
+    def _shown(self) -> Iterator[tuple[str, Any]]:
+        default = type(self)()
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if value == getattr(default, name):
+                continue
+            if name in self.secret_fields and value is not None:
+                named_by = self.secret_fields[name]
+                if not named_by or is_secret_name(getattr(self, named_by)):
+                    value = MASK
+            yield name, value
+
+
+def equal_bits(one: StructValue, other: object) -> bool:
+    """``==`` for structs with float64 fields: by their bits, so that NaN equals itself."""
+    return type(one) is type(other) and all(
+        _same(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return struct.pack(">d", one) == struct.pack(">d", other)
+    return bool(one == other)
+
+
+class Message(StructValue):
+    """The base of all messages: a request, response, header, record or other data."""
+
+    message_name: ClassVar[str]
+    dialect: ClassVar[str] = "kafka"
+    #: Key of the api for requests and responses, of the record for records; None for other data.
+    api_key: ClassVar[int | None] = None
+
+    @classmethod
+    def codec(cls: type[M], version: int) -> Codec[M]:
+        """The codec of this message at ``version``."""
+        return codec(cls, version)
+
+    @classmethod
+    def decode(cls: type[M], data: Buffer, version: int, *, strict: bool = False) -> M:
+        """Read a whole body; see ``Codec.decode``."""
+        return codec(cls, version).decode(data, strict=strict)
+
+    def encode(self, version: int, *, lenient: bool = False) -> bytes:
+        """Write the body; see ``Codec.encode``."""
+        return codec(type(self), version).encode(self, lenient=lenient)
+
+
+class Codec(Generic[M]):
+    """One message at one version. Made by ``codec(...)``, which keeps it."""
+
+    def __init__(self, spec: MessageSpec, version: int) -> None:
+        self.spec = spec
+        self.name = spec.name
+        self.version = version
+        self.value_class: type[M] = _value_class(spec, spec.name)
+        #: The construct tree: ``.parse``, ``.build`` and ``.sizeof``, fit for a construct.Struct.
+        self.grammar: MessageType = message_type(
+            spec, version, lambda name: _value_class(spec, name)
+        )
+
+    def __repr__(self) -> str:
+        return f"<Codec {self.name} v{self.version}>"
+
+    def decode(self, data: Buffer, *, strict: bool = False) -> M:
+        """Read a whole body.
+
+        Raises DecodeError with path and offset; TrailingBytesError, which carries the value, when
+        bytes are left. ``strict`` also refuses what Java reads but would write differently.
+        """
+        value, end = self.decode_from(data, strict=strict)
+        if end != len(data):
+            raise TrailingBytesError(
+                value, bytes(data[end:]), message=self.grammar.title, offset=end
+            )
+        return value
+
+    def decode_from(
+        self,
+        data: Buffer,
+        offset: int = 0,
+        *,
+        strict: bool = False,
+        observer: Observer | None = None,
+    ) -> tuple[M, int]:
+        """Read a body that starts at ``offset``; return it and the offset of its end."""
+        stream = BytesIO(data)
+        stream.seek(offset)
+        if strict:
+            observer = _Strict(observer)
+        context = Container({OBSERVER: observer})
+        value: M = self.grammar._parse(stream, context, "")
+        return value, stream.tell()
+
+    def non_canonical(self, data: Buffer) -> list[str]:
+        """What in a body is legal and yet not as encoding would write it, place by place."""
+        notes = _Notes()
+        self.decode_from(data, observer=notes)
+        return notes.found
+
+    def encode(self, value: M, *, lenient: bool = False) -> bytes:
+        """Write a body. Raises EncodeError with the path of the field and its value.
+
+        A value in a field that this version does not have is an error, unless the schema says
+        that the field can be ignored; ``lenient`` drops all such values.
+        """
+        stream = BytesIO()
+        self.grammar._build(value, stream, Container({LENIENT: lenient}), "")
+        return stream.getvalue()
+
+    def to_json(
+        self,
+        value: M,
+        *,
+        mask: bool = False,
+        records: Literal["base64", "size"] = "base64",
+    ) -> dict[str, Any]:
+        """The value as builtins in the shape of Kafka's JsonConverters, for this version.
+
+        ``mask`` hides secrets. ``records="size"`` gives ``recordsSizeInBytes`` instead of
+        the bytes, as Kafka's request log does.
+        """
+        result: dict[str, Any] = self.grammar.to_json(
+            value, JsonOptions(mask=mask, record_sizes=records == "size")
+        )
+        return result
+
+    def from_json(self, obj: Any) -> M:
+        """The value from what ``to_json`` gives; raises JsonError with the JSON path."""
+        value: M = self.grammar.from_json(obj, "")
+        return value
+
+
+class _Notes:
+    """An observer that keeps what is not canonical."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def span(
+        self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
+    ) -> None:
+        pass
+
+    def non_canonical(self, path: str, offset: int, fault: str) -> None:
+        self.found.append(f"{path} at byte {offset}: {fault}")
+
+
+class _Strict:
+    """An observer that refuses what is not canonical, and passes the rest on."""
+
+    def __init__(self, inner: Observer | None) -> None:
+        self.inner = inner
+
+    def span(
+        self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
+    ) -> None:
+        if self.inner is not None:
+            self.inner.span(path, start, end, wire_type, value, secret)
+
+    def non_canonical(self, path: str, offset: int, fault: str) -> None:
+        raise DecodeError(
+            f"{fault}, which is not canonical", path=path, offset=offset, expected="canonical bytes"
+        )
+
+
+_codecs: dict[tuple[Any, int, str, str], Codec[Any]] = {}
+
+
+@overload
+def codec(message: type[M], version: int) -> Codec[M]: ...
+
+
+@overload
+def codec(message: str, version: int, *, dialect: str = ...) -> Codec[Any]: ...
+
+
+@overload
+def codec(
+    message: int, version: int, type: Literal["request", "response"], *, dialect: str = ...
+) -> Codec[Any]: ...
+
+
+def codec(
+    message: type[Message] | str | int, version: int, type: str = "", *, dialect: str = "kafka"
+) -> Codec[Any]:
+    """The codec of a message at a version, kept after the first call.
+
+    ``message`` is a value class, a name ("CreateTopicsRequest") or an api key with ``type``
+    "request" or "response". Raises UnknownMessageError or UnsupportedVersionError.
+    """
+    key = (message, version, type, dialect)
+    found = _codecs.get(key)
+    if found is None:
+        found = _codecs[key] = _make_codec(message, version, type, dialect)
+    return found
+
+
+def _make_codec(
+    message: type[Message] | str | int, version: int, type_: str, dialect: str
+) -> Codec[Any]:
+    if isinstance(message, int):
+        name = catalog().name_of(message, type_, dialect)
+        if name is None:
+            if type_ not in ("request", "response"):
+                raise UnknownMessageError(
+                    f'an api key names two messages: say type "request" or "response", not {type_!r}'
+                )
+            raise UnknownMessageError(f"no api with key {message} in dialect {dialect!r}")
+    elif isinstance(message, str):
+        name = catalog().current_name(message, dialect)
+    else:
+        name, dialect = message.message_name, message.dialect
+    entry = catalog().entry(name, dialect)
+    if version not in entry.versions:
+        raise UnsupportedVersionError(
+            f"{name} has versions {entry.valid_versions}, not {version}"
+        )
+    by_name = (name, version, "", dialect)  # however it was asked for, there is one codec
+    if by_name not in _codecs:
+        _codecs[by_name] = Codec(catalog().spec(name, dialect), version)
+    return _codecs[by_name]
+
+
+def _value_class(spec: MessageSpec, struct_name: str) -> type[Any]:
+    module = importlib.import_module(f"kafka_admin_proto.messages.{python_name(spec.name)}")
+    value_class: type[Any] = getattr(module, struct_name)
+    return value_class

@@ -1,0 +1,175 @@
+"""Every exception that the package raises on purpose.
+
+::
+
+    KafkaAdminProtoError
+    ├── SchemaError            a definition breaks a rule: file, field, fault, remedy
+    ├── UnknownMessageError    no such message, api key or version        (also LookupError)
+    ├── UnsupportedVersionError    the message exists, that version of it does not
+    ├── JsonError              an object does not have the message's JSON shape (also ValueError)
+    ├── EncodeError            the caller's value cannot be written    (also ConstructError)
+    ├── DecodeError            the peer's bytes cannot be read         (also ConstructError)
+    │   ├── TrailingBytesError     a whole value, and bytes left over
+    │   └── FrameError             a size prefix that no Kafka peer sends
+    ├── DumpError              a text is not the dump it is said to be (also ValueError)
+    └── MissingExtraError      an optional dependency is not installed (also ImportError)
+
+``DecodeError`` and ``EncodeError`` are ``construct.ConstructError`` as well, so that a codec's
+``grammar`` behaves inside a user's own ``construct.Select`` or ``construct.Optional``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from construct import ConstructError
+
+
+class KafkaAdminProtoError(Exception):
+    """The root of the tree above."""
+
+
+class SchemaError(KafkaAdminProtoError, ValueError):
+    """A message definition breaks a rule of its notation.
+
+    ``fault`` says what is wrong and ``remedy`` what to do; ``field`` is a dotted path within
+    the message and ``file`` where the definition was read, both empty as long as unknown.
+    """
+
+    def __init__(self, fault: str, remedy: str, *, field: str = "", file: str = "") -> None:
+        super().__init__(fault, remedy, field, file)
+        self.fault = fault
+        self.remedy = remedy
+        self.field = field
+        self.file = file
+
+    def __str__(self) -> str:
+        where = ": ".join(part for part in (self.file, self.field) if part)
+        return f"{where + ': ' if where else ''}{self.fault}; {self.remedy}"
+
+    def inside(self, name: str) -> SchemaError:
+        """Put ``name`` in front of the field's path, as the error passes the struct around it."""
+        self.field = f"{name}.{self.field}" if self.field else name
+        return self
+
+
+class UnknownMessageError(KafkaAdminProtoError, LookupError):
+    """No message of that name, or no api of that key, in that dialect."""
+
+    def __str__(self) -> str:  # LookupError would not quote, KeyError would: keep the sentence
+        return str(self.args[0]) if self.args else ""
+
+
+class UnsupportedVersionError(UnknownMessageError):
+    """The message is known and the version asked for is not one of its versions."""
+
+
+class JsonError(KafkaAdminProtoError, ValueError):
+    """An object handed to ``from_json`` does not have the shape of that message and version."""
+
+    def __init__(self, fault: str, *, path: str = "", message: str = "") -> None:
+        super().__init__(fault, path, message)
+        self.fault = fault
+        self.path = path
+        self.message = message
+
+    def __str__(self) -> str:
+        where = ", ".join(part for part in (self.message, self.path) if part)
+        return f"{where}: {self.fault}" if where else self.fault
+
+
+class _CodecError(KafkaAdminProtoError, ConstructError):
+    """What the two directions share: which message, and where in it."""
+
+    def __init__(self, fault: str, *, path: str = "", message: str = "") -> None:
+        # ConstructError's own initialiser would fold the path into the text a second time.
+        Exception.__init__(self, fault)
+        self.fault = fault
+        self.path = path
+        self.message = message
+
+    def _where(self) -> str:
+        return ", ".join(part for part in (self.message, self.path) if part)
+
+    def __str__(self) -> str:
+        where = self._where()
+        return f"{where}: {self.fault}" if where else self.fault
+
+
+class EncodeError(_CodecError):
+    """A value that the message, at that version, cannot carry.
+
+    ``path`` is the Python path of the field (``topics[0].name``), ``value`` what stands there.
+    """
+
+    def __init__(self, fault: str, *, path: str = "", message: str = "", value: Any = None) -> None:
+        super().__init__(fault, path=path, message=message)
+        self.value = value
+
+
+class DecodeError(_CodecError):
+    """Bytes that are not that message at that version.
+
+    ``path`` is the field that was being read, ``offset`` the byte (from the start of the data
+    given) at which the reading stopped, ``expected`` what had to stand there.
+    """
+
+    def __init__(
+        self,
+        fault: str,
+        *,
+        path: str = "",
+        message: str = "",
+        offset: int = 0,
+        expected: str = "",
+    ) -> None:
+        super().__init__(fault, path=path, message=message)
+        self.offset = offset
+        self.expected = expected
+
+    def _where(self) -> str:
+        where = super()._where()
+        return f"{where} at byte {self.offset}" if where else f"at byte {self.offset}"
+
+
+class TrailingBytesError(DecodeError):
+    """A whole value was read and bytes are left: nearly always the wrong version.
+
+    ``value`` is what was read and ``rest`` the bytes after it.
+    """
+
+    def __init__(self, value: Any, rest: bytes, *, message: str, offset: int) -> None:
+        count = f"{len(rest)} byte{'s' * (len(rest) != 1)}"
+        super().__init__(
+            f"{count} left after the end of the message: {_shorten(rest)}; "
+            "is it another version of it?",
+            message=message,
+            offset=offset,
+            expected="the end of the data",
+        )
+        self.value = value
+        self.rest = rest
+
+
+class FrameError(DecodeError):
+    """A frame's size prefix is negative, over the limit, or not Kafka at all."""
+
+
+class DumpError(KafkaAdminProtoError, ValueError):
+    """A text is not hex, base64 or the dump format that it was said to be."""
+
+    def __init__(self, fault: str, *, line: int = 0) -> None:
+        super().__init__(fault, line)
+        self.fault = fault
+        self.line = line
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.fault}" if self.line else self.fault
+
+
+class MissingExtraError(KafkaAdminProtoError, ImportError):
+    """A feature needs an optional dependency; the text says which extra brings it."""
+
+
+def _shorten(data: bytes, limit: int = 16) -> str:
+    return data[:limit].hex(" ") + (" …" if len(data) > limit else "")

@@ -1,0 +1,416 @@
+"""The model of a message definition, and the rules that every definition keeps.
+
+The rules are those of Kafka's own generator (``FieldSpec``, ``StructSpec``, ``StructRegistry``,
+``MessageSpec`` and the checks inside ``MessageDataGenerator``). An object of this module cannot
+be built against them: it raises SchemaError, which says field, fault and remedy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from kafka_admin_proto.errors import SchemaError
+from kafka_admin_proto.schema.defaults import parse_default
+from kafka_admin_proto.schema.versions import VersionRange
+
+#: Scalar types whose encoding has a fixed size.
+FIXED_TYPES = (
+    "bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid",
+)  # fmt: skip
+#: Scalar types with a length in front; each may be null.
+BLOB_TYPES = ("string", "bytes", "records")
+SCALAR_TYPES = FIXED_TYPES + BLOB_TYPES
+
+#: What an ``entityType`` promises about the field's type.
+ENTITY_TYPES = {
+    "transactionalId": "string",
+    "producerId": "int64",
+    "groupId": "string",
+    "topicName": "string",
+    "brokerId": "int32",
+}
+MESSAGE_TYPES = (
+    "request", "response", "header", "data", "metadata", "coordinator-key", "coordinator-value",
+)  # fmt: skip
+LISTENERS = ("zkBroker", "broker", "controller")
+
+_FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
+_NONE = VersionRange.NONE
+
+
+class FieldType(Struct, frozen=True):
+    """``int32``, ``[]string``, ``CreatableTopic`` or ``[]CreatableTopic``."""
+
+    element: str
+    is_array: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> FieldType:
+        text = text.strip()
+        is_array = text.startswith("[]")
+        element = text[2:].strip() if is_array else text
+        if element.startswith("[]"):
+            raise SchemaError(
+                f"type {text!r} is an array of arrays",
+                "use an array of structs that contain an array",
+            )
+        if not element:
+            raise SchemaError(f"type {text!r} names no element type", 'write "[]int32" or the like')
+        if element not in SCALAR_TYPES and not element[0].isupper():
+            raise SchemaError(
+                f"unknown type {text!r}",
+                f"use one of {', '.join(SCALAR_TYPES)}, or a struct name with a capital letter",
+            )
+        if is_array and element == "records":
+            raise SchemaError("an array of records cannot be encoded", "put them into a struct")
+        return cls(element, is_array)
+
+    def __str__(self) -> str:
+        return f"[]{self.element}" if self.is_array else self.element
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether the field, or each of its elements, is a struct."""
+        return self.element not in SCALAR_TYPES
+
+    @property
+    def can_be_null(self) -> bool:
+        return self.is_array or self.is_struct or self.element in BLOB_TYPES
+
+
+class FieldSpec(Struct, frozen=True):
+    """One field of a struct, over all versions of its message.
+
+    ``default`` is the definition's text ("" when it has none); ``default_value`` is what it
+    means. ``fields`` are those of a struct defined in place. ``aliases`` are names that other
+    releases gave the field, ``sensitive`` says that it carries a credential; both come from the
+    overlay, as the notation has no place for them; so does ``named_by``, the neighbour whose text
+    decides whether this value is a secret (a config's name).
+    """
+
+    name: str
+    type: FieldType
+    versions: VersionRange
+    nullable_versions: VersionRange = _NONE
+    tagged_versions: VersionRange = _NONE
+    tag: int | None = None
+    flexible_versions: VersionRange | None = None
+    default: str = ""
+    ignorable: bool = False
+    map_key: bool = False
+    entity_type: str = ""
+    zero_copy: bool = False
+    about: str = ""
+    fields: tuple[FieldSpec, ...] | None = None
+    aliases: tuple[str, ...] = ()
+    sensitive: bool = False
+    named_by: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            self._check()
+        except SchemaError as error:
+            raise error.inside(self.name) from None
+
+    @property
+    def default_value(self) -> Any:
+        """The value of an absent field: a scalar, ``[]`` for arrays, ``{}`` for structs, None.
+
+        Java's records are null by default even where null is not allowed; here they are empty.
+        """
+        value = parse_default(self.type.element, self.type.is_array, self.default)
+        if value is None and self.type.element == "records" and self.nullable_versions.empty:
+            return b""
+        return value
+
+    def _check(self) -> None:
+        if not _FIELD_NAME.match(self.name):
+            raise SchemaError(
+                f"invalid field name {self.name!r}", "use letters and digits, a letter first"
+            )
+        if not self.nullable_versions.empty and not self.type.can_be_null:
+            raise SchemaError(
+                f"type {self.type} cannot be null", "remove nullableVersions or change the type"
+            )
+        if self.entity_type:
+            wanted = ENTITY_TYPES.get(self.entity_type)
+            if wanted is None:
+                raise SchemaError(
+                    f"unknown entityType {self.entity_type!r}",
+                    f"use one of {', '.join(ENTITY_TYPES)}",
+                )
+            if self.type.element != wanted:
+                raise SchemaError(
+                    f"entityType {self.entity_type} is for {wanted} fields, this is {self.type}",
+                    "change one of the two",
+                )
+        if self.fields is not None:
+            if not self.type.is_struct:
+                raise SchemaError(
+                    f"a field of type {self.type} cannot have fields of its own",
+                    "remove them, or name a struct as the type",
+                )
+            StructSpec(self.type.element, self.versions, self.fields)
+        if self.flexible_versions is not None and self.type.element not in ("string", "bytes"):
+            raise SchemaError(
+                f"a field of type {self.type} cannot override flexibleVersions",
+                "only string and bytes fields can; remove it",
+            )
+        if self.zero_copy and (self.type.is_array or self.type.element != "bytes"):
+            raise SchemaError("zeroCopy is for bytes fields only", "remove zeroCopy")
+        self._check_tag()
+        if self.default_value is None and self.default and not self.nullable_versions.covers(
+            self.versions
+        ):
+            raise SchemaError(
+                "null cannot be the default, because not all versions of this field are nullable",
+                f'set nullableVersions to "{self.versions}" or choose another default',
+            )
+
+    def _check_tag(self) -> None:
+        tagged = self.tagged_versions
+        if self.tag is None:
+            if not tagged.empty:
+                raise SchemaError(
+                    f"it has tagged versions {tagged}, but no tag",
+                    "give it a tag, or remove taggedVersions",
+                )
+            return
+        if self.tag < 0:
+            raise SchemaError(f"tag {self.tag} is negative", "count tags from 0")
+        if tagged.empty:
+            raise SchemaError(
+                f"it has tag {self.tag}, but no tagged versions",
+                "give it taggedVersions, or remove the tag",
+            )
+        if not tagged.open_ended:
+            raise SchemaError(
+                f"taggedVersions {tagged} are not open-ended", f'write "{tagged.lowest}+"'
+            )
+        if not self.versions.covers(tagged):
+            raise SchemaError(
+                f"taggedVersions {tagged} are not a subset of versions {self.versions}",
+                "widen versions or narrow taggedVersions",
+            )
+        nullable_tagged = self.nullable_versions & tagged
+        if not nullable_tagged.empty and nullable_tagged != tagged:
+            raise SchemaError(
+                f"of the tagged versions {tagged} only {nullable_tagged} are nullable",
+                "make all tagged versions nullable, or none",
+            )
+        if self.map_key:
+            raise SchemaError("a tagged field cannot be a map key", "remove mapKey or the tag")
+        if self.type.element == "records":
+            raise SchemaError("a records field cannot be tagged", "remove the tag")
+
+
+class StructSpec(Struct, frozen=True):
+    """A struct: its name, the versions that have it and its fields in wire order."""
+
+    name: str
+    versions: VersionRange
+    fields: tuple[FieldSpec, ...]
+
+    def __post_init__(self) -> None:
+        tags: set[int] = set()
+        names: set[str] = set()
+        for field in self.fields:
+            # Names that differ in their first letter's case alone would be one in JSON.
+            key = field.name[0].lower() + field.name[1:]
+            if key in names:
+                raise SchemaError(
+                    "another field of this struct has that name", "rename one", field=field.name
+                )
+            names.add(key)
+            if field.tag is not None:
+                if field.tag in tags:
+                    raise SchemaError(
+                        f"another field of this struct has tag {field.tag}",
+                        "give each its own tag",
+                        field=field.name,
+                    )
+                tags.add(field.tag)
+        for tag in range(len(tags)):
+            if tag not in tags:
+                raise SchemaError(
+                    f"the tags of {self.name} are not contiguous: {sorted(tags)}",
+                    f"use tag {tag} before any higher one",
+                )
+
+    @property
+    def has_keys(self) -> bool:
+        return any(field.map_key for field in self.fields)
+
+
+class MessageSpec(Struct, frozen=True):
+    """One message over all its versions. ``file`` is where it was read, for complaints."""
+
+    name: str
+    type: str
+    valid_versions: VersionRange
+    flexible_versions: VersionRange
+    fields: tuple[FieldSpec, ...] = ()
+    common_structs: tuple[StructSpec, ...] = ()
+    api_key: int | None = None
+    deprecated_versions: VersionRange = _NONE
+    listeners: tuple[str, ...] = ()
+    latest_version_unstable: bool = False
+    about: str = ""
+    dialect: str = "kafka"
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            self._check()
+        except SchemaError as error:
+            error.file = error.file or self.file
+            raise error.inside(self.name) from None
+
+    def is_flexible(self, version: int) -> bool:
+        return version in self.flexible_versions
+
+    @property
+    def struct(self) -> StructSpec:
+        """The message itself, as the outermost struct."""
+        return StructSpec(self.name, self.valid_versions, self.fields)
+
+    def structs(self) -> dict[str, StructSpec]:
+        """Every struct below the message by name: common ones, then inline ones in wire order."""
+        found = {struct.name: struct for struct in self.common_structs}
+        for field in _all_fields(self):
+            if field.fields is not None and field.type.element not in found:
+                found[field.type.element] = StructSpec(
+                    field.type.element, field.versions, field.fields
+                )
+        return found
+
+    def _check(self) -> None:
+        if self.type not in MESSAGE_TYPES:
+            raise SchemaError(
+                f"unknown message type {self.type!r}", f"use one of {', '.join(MESSAGE_TYPES)}"
+            )
+        if self.valid_versions.open_ended:
+            raise SchemaError(
+                f"validVersions {self.valid_versions} names no highest version",
+                f'write "{self.valid_versions.lowest}-N"',
+            )
+        if not self.flexible_versions.empty and not self.flexible_versions.open_ended:
+            raise SchemaError(
+                f"flexibleVersions {self.flexible_versions} are not open-ended",
+                'write "none" or a range with a plus, such as "2+"',
+            )
+        if not self.valid_versions.covers(self.deprecated_versions):
+            raise SchemaError(
+                f"deprecatedVersions {self.deprecated_versions} go beyond validVersions "
+                f"{self.valid_versions}",
+                "narrow them",
+            )
+        if self.type in ("request", "response") and self.api_key is None:
+            raise SchemaError(f"a {self.type} needs an api key", 'add "apiKey"')
+        if self.type != "request" and (self.listeners or self.latest_version_unstable):
+            raise SchemaError(
+                "listeners and latestVersionUnstable are for requests only", "remove them"
+            )
+        for listener in self.listeners:
+            if listener not in LISTENERS:
+                raise SchemaError(
+                    f"unknown listener {listener!r}", f"use one of {', '.join(LISTENERS)}"
+                )
+        StructSpec(self.name, self.valid_versions, self.fields)
+        self._check_structs()
+        for field in self.fields:
+            if field.map_key:
+                raise SchemaError(
+                    "a top-level field cannot be a map key", "remove mapKey", field=field.name
+                )
+        for field in _all_fields(self):
+            self._check_flexible(field)
+
+    def _check_structs(self) -> None:
+        common: set[str] = set()
+        for struct in self.common_structs:
+            if not struct.name[0].isupper():
+                raise SchemaError(
+                    f"common struct {struct.name!r} has a small first letter", "capitalise it"
+                )
+            if struct.name in common:
+                raise SchemaError(f"common struct {struct.name} is defined twice", "remove one")
+            common.add(struct.name)
+        inline: set[str] = set()
+        for field in _all_fields(self):
+            name = field.type.element
+            if not field.type.is_struct:
+                continue
+            if name in common:
+                if field.fields:
+                    raise SchemaError(
+                        f"it defines the common struct {name} again",
+                        "remove its fields, or give the struct another name",
+                        field=field.name,
+                    )
+            elif field.fields is None:
+                raise SchemaError(
+                    f"struct {name} is defined nowhere",
+                    "give the field its fields, or add the struct to commonStructs",
+                    field=field.name,
+                )
+            elif name in inline:
+                raise SchemaError(
+                    f"struct {name} is defined twice",
+                    "rename one, or move it to commonStructs",
+                    field=field.name,
+                )
+            else:
+                inline.add(name)
+        for struct in self.common_structs:
+            self._check_finite(struct, (struct.name,))
+
+    def _check_finite(self, struct: StructSpec, seen: tuple[str, ...]) -> None:
+        """No struct contains itself: its size would have no end, as Java's default for it."""
+        by_name = {common.name: common for common in self.common_structs}
+        for field in _walk(struct.fields):
+            inner = by_name.get(field.type.element)
+            if inner is not None and inner.name in seen:
+                raise SchemaError(
+                    f"struct {inner.name} contains itself",
+                    "break the circle",
+                    field=f"{struct.name}.{field.name}",
+                )
+            if inner is not None:
+                self._check_finite(inner, (*seen, inner.name))
+
+    def _check_flexible(self, field: FieldSpec) -> None:
+        flexible = self.flexible_versions
+        if field.flexible_versions is not None:
+            if not flexible.covers(field.flexible_versions):
+                raise SchemaError(
+                    f"its flexibleVersions {field.flexible_versions} are not a subset of the "
+                    f"message's, {flexible}",
+                    "narrow them",
+                    field=field.name,
+                )
+            flexible = field.flexible_versions
+        if not flexible.covers(field.tagged_versions):
+            raise SchemaError(
+                f"taggedVersions {field.tagged_versions} are not a subset of the flexible "
+                f"versions {flexible}",
+                "tag it in flexible versions only",
+                field=field.name,
+            )
+
+
+def _walk(fields: tuple[FieldSpec, ...]) -> Iterator[FieldSpec]:
+    for field in fields:
+        yield field
+        yield from _walk(field.fields or ())
+
+
+def _all_fields(spec: MessageSpec) -> Iterator[FieldSpec]:
+    """Each field at any depth, in the order of the definition; common structs come last."""
+    yield from _walk(spec.fields)
+    for struct in spec.common_structs:
+        yield from _walk(struct.fields)

@@ -1,0 +1,172 @@
+"""Types with a length in front: string, bytes and records.
+
+Before flexible versions the length is an int16 (string) or int32 (bytes, records), -1 for null;
+in flexible versions an unsigned varint of the length plus one, 0 for null.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import IO, Any
+
+from construct import Container
+
+from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
+from kafka_admin_proto.wire.base import (
+    JsonOptions,
+    WireType,
+    cannot_encode,
+    read_exactly,
+    remaining,
+    wrong_json,
+)
+from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
+
+#: No string is longer on the wire, in either form: Java refuses a compact one as well.
+MAX_STRING = 32767
+
+
+class Blob(WireType):
+    """What the three share: length, null, bytes. ``nullable`` and ``compact`` as above."""
+
+    element: str
+    prefix_size: int
+    max_length: int
+
+    def __init__(self, *, compact: bool, nullable: bool) -> None:
+        super().__init__()
+        self.compact = compact
+        self.nullable = nullable
+        self.min_size = 1 if compact else self.prefix_size
+
+    def describe(self) -> str:
+        parts = ("COMPACT_" * self.compact, "NULLABLE_" * self.nullable, self.element.upper())
+        return "".join(parts)
+
+    def _unpack(self, data: bytes) -> Any:
+        return data
+
+    def _pack(self, obj: Any, path: str) -> bytes:
+        if not isinstance(obj, (bytes, bytearray, memoryview)):
+            raise cannot_encode(path, obj, "bytes" + (" or None" if self.nullable else ""))
+        return bytes(obj)
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> Any:
+        start = stream.tell()
+        what = f"{self.element} length"
+        if self.compact:
+            length = read_uvarint(stream, context, path, what) - 1
+        else:
+            prefix = read_exactly(stream, self.prefix_size, path, what)
+            length = int.from_bytes(prefix, "big", signed=True)
+        if length < 0:
+            if length == -1 and self.nullable:
+                return None
+            fault = "is null where null is not allowed" if length == -1 else f"has length {length}"
+            raise DecodeError(
+                f"{self.element} {fault}", path=path, offset=start, expected=self.describe()
+            )
+        if length > self.max_length:
+            raise DecodeError(
+                f"{self.element} has length {length}, over the {self.max_length} possible",
+                path=path,
+                offset=start,
+                expected=self.describe(),
+            )
+        left = remaining(stream)
+        if length > left:
+            raise DecodeError(
+                f"{self.element} needs {length} byte{'s' * (length != 1)}, {left} left",
+                path=path,
+                offset=start,
+                expected=self.describe(),
+            )
+        return self._unpack(stream.read(length))
+
+    def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        if obj is None:
+            if not self.nullable:
+                raise cannot_encode(path, obj, f"a value: this {self.element} cannot be null here")
+            length, data = -1, b""
+        else:
+            data = self._pack(obj, path)
+            length = len(data)
+        if length > self.max_length:
+            raise EncodeError(
+                f"{self.element} of {length} bytes is over the {self.max_length} possible",
+                path=path,
+                value=obj,
+            )
+        if self.compact:
+            stream.write(encode_uvarint(length + 1))
+        else:
+            stream.write(length.to_bytes(self.prefix_size, "big", signed=True))
+        stream.write(data)
+        return obj
+
+    def to_json(self, value: Any, options: JsonOptions) -> Any:
+        return None if value is None else base64.b64encode(value).decode("ascii")
+
+    def from_json(self, obj: Any, path: str) -> Any:
+        if obj is None and self.nullable:
+            return None
+        if not isinstance(obj, str):
+            raise wrong_json(path, obj, f"{self.element} as base64 text")
+        try:
+            return base64.b64decode(obj, validate=True)
+        except (binascii.Error, ValueError):  # ValueError: text outside ASCII
+            raise JsonError(f"{obj[:60]!r} is not base64", path=path) from None
+
+
+class String(Blob):
+    """Text in UTF-8. Bytes that are not UTF-8 survive in the value as lone surrogates."""
+
+    element = "string"
+    prefix_size = 2
+    max_length = MAX_STRING
+
+    def _unpack(self, data: bytes) -> str:
+        return data.decode("utf-8", "surrogateescape")
+
+    def _pack(self, obj: Any, path: str) -> bytes:
+        if not isinstance(obj, str):
+            raise cannot_encode(path, obj, "a str" + (" or None" if self.nullable else ""))
+        try:
+            return obj.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise cannot_encode(path, obj, "text that has a UTF-8 form") from None
+
+    def to_json(self, value: Any, options: JsonOptions) -> Any:
+        if value is None or value.isascii():
+            return value
+        return readable(value)
+
+    def from_json(self, obj: Any, path: str) -> Any:
+        if obj is None and self.nullable:
+            return None
+        if not isinstance(obj, str):
+            raise wrong_json(path, obj, "a string" + (" or null" if self.nullable else ""))
+        return obj
+
+
+class Bytes(Blob):
+    element = "bytes"
+    prefix_size = 4
+    max_length = MAX_UVARINT - 1
+
+
+class Records(Blob):
+    """A record batch or message set, opaque here: bytes as they stand on the wire."""
+
+    element = "records"
+    prefix_size = 4
+    max_length = MAX_UVARINT - 1
+
+
+def readable(text: str) -> str:
+    """The text with U+FFFD where its bytes were not UTF-8, fit for any text output."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # surrogates that no bytes stand behind: a value built by hand
+        return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,369 @@
+"""Types that hold others: arrays, structs, and structs that may be null."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import IO, Any
+
+import msgspec
+from construct import Container
+
+from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
+from kafka_admin_proto.wire.base import (
+    LENIENT,
+    OBSERVER,
+    JsonOptions,
+    WireType,
+    cannot_encode,
+    note,
+    read_exactly,
+    remaining,
+    wrong_json,
+)
+from kafka_admin_proto.wire.blobs import Records
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+from kafka_admin_proto.wire.tagged import TaggedFields
+from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
+
+
+class Array(WireType):
+    """A count and that many elements: int32, or a varint of the count plus one when ``compact``."""
+
+    is_leaf = False
+
+    def __init__(self, element: WireType, *, compact: bool, nullable: bool) -> None:
+        super().__init__()
+        self.element = element
+        self.compact = compact
+        self.nullable = nullable
+        self.min_size = 1 if compact else 4
+
+    def describe(self) -> str:
+        prefix = "COMPACT_" * self.compact + "NULLABLE_" * self.nullable
+        return f"{prefix}ARRAY of {self.element.describe()}"
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> Any:
+        start = stream.tell()
+        count = self._parse_count(stream, context, path, start)
+        observer = context.get(OBSERVER)
+        if observer is not None:
+            observer.span(path, start, stream.tell(), self, count, False)
+        if count is None:
+            return None
+        element = self.element
+        values: list[Any] = []
+        for index in range(count):
+            here = f"{path}[{index}]"
+            begin = stream.tell()
+            values.append(value := element._parse(stream, context, here))
+            if observer is not None and element.is_leaf:
+                observer.span(here, begin, stream.tell(), element, value, False)
+        return values
+
+    def _parse_count(
+        self, stream: IO[bytes], context: Container, path: str, start: int
+    ) -> int | None:
+        if self.compact:
+            count = read_uvarint(stream, context, path, "array count") - 1
+        else:
+            prefix = read_exactly(stream, 4, path, "array count")
+            count = int.from_bytes(prefix, "big", signed=True)
+        if count < 0:
+            if count == -1 and self.nullable:
+                return None
+            fault = "is null where null is not allowed" if count == -1 else f"has count {count}"
+            raise DecodeError(f"array {fault}", path=path, offset=start, expected=self.describe())
+        # Java refuses a count over the bytes left; an element's least size makes it sharper.
+        least = count * max(self.element.min_size, 1)
+        if least > (left := remaining(stream)):
+            raise DecodeError(
+                f"array of {count} items needs at least {least} bytes, {left} left",
+                path=path,
+                offset=start,
+                expected=self.describe(),
+            )
+        return count
+
+    def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        if obj is None and self.nullable:
+            count = -1
+        elif not isinstance(obj, (list, tuple)):
+            raise cannot_encode(path, obj, "a list" + (" or None" if self.nullable else ""))
+        else:
+            count = len(obj)
+        if count >= MAX_UVARINT:
+            raise EncodeError(f"{count} items are too many for an array", path=path, value=count)
+        if self.compact:
+            stream.write(encode_uvarint(count + 1))
+        else:
+            stream.write(count.to_bytes(4, "big", signed=True))
+        for index, value in enumerate(obj or ()):
+            self.element._build(value, stream, context, f"{path}[{index}]")
+        return obj
+
+    def to_json(self, value: Any, options: JsonOptions) -> Any:
+        if value is None:
+            return None
+        return [self.element.to_json(item, options) for item in value]
+
+    def from_json(self, obj: Any, path: str) -> Any:
+        if obj is None and self.nullable:
+            return None
+        if not isinstance(obj, list):
+            raise wrong_json(path, obj, "an array" + (" or null" if self.nullable else ""))
+        return [self.element.from_json(item, f"{path}[{i}]") for i, item in enumerate(obj)]
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A field of a struct at one version.
+
+    ``slot`` is its place among the value class's fields, ``tag`` its tag where it is tagged.
+    ``wire_type`` is None where the version does not have the field. ``default`` makes the value
+    of an absent field. ``named_by`` is the attribute whose text decides whether it is a secret.
+    """
+
+    slot: int
+    attribute: str
+    json: str
+    aliases: tuple[str, ...]
+    wire_type: WireType | None
+    default: Callable[[], Any]
+    ignorable: bool = False
+    tag: int | None = None
+    sensitive: bool = False
+    named_by: str = ""
+
+    def is_default(self, value: Any) -> bool:
+        """Whether a tagged field stays unwritten, or an absent one loses nothing."""
+        return bool(value == self.default())
+
+    def is_secret(self, owner: Any) -> bool:
+        return self.sensitive or (
+            bool(self.named_by) and is_secret_name(getattr(owner, self.named_by, None))
+        )
+
+
+class StructType(WireType):
+    """The fields of a struct in wire order, then, in flexible versions, its tagged fields.
+
+    ``members`` are all fields of the struct in the order of the value class, absent ones too.
+    """
+
+    is_leaf = False
+
+    def __init__(
+        self,
+        struct_name: str,
+        value_class: type[Any],
+        members: tuple[Member, ...],
+        *,
+        flexible: bool,
+        foreign_tags: frozenset[int] = frozenset(),
+    ) -> None:
+        super().__init__()
+        self.struct_name = struct_name
+        self.value_class = value_class
+        self.members = members
+        self.written = tuple((m, m.wire_type) for m in members if m.wire_type and m.tag is None)
+        self.absent = tuple(m for m in members if m.wire_type is None)
+        tagged = {m.tag: m for m in members if m.wire_type and m.tag is not None}
+        self.tagged = TaggedFields(tagged, foreign_tags) if flexible else None
+        self.min_size = sum(wire_type.min_size for _, wire_type in self.written) + flexible
+        if not flexible and all(wire_type.fixed_size is not None for _, wire_type in self.written):
+            self.fixed_size = self.min_size
+
+    def describe(self) -> str:
+        return self.struct_name
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> Any:
+        observer = context.get(OBSERVER)
+        values = [member.default() for member in self.members]
+        prefix = f"{path}." if path else ""
+        for member, wire_type in self.written:
+            here = prefix + member.attribute
+            start = stream.tell()
+            values[member.slot] = value = wire_type._parse(stream, context, here)
+            if observer is not None and wire_type.is_leaf:
+                secret = member.sensitive or self._named_secret(member, values)
+                observer.span(here, start, stream.tell(), wire_type, value, secret)
+        if self.tagged is not None:
+            unknown = self.tagged.parse_into(values, stream, context, prefix)
+            values.append(unknown)
+        return self.value_class(*values)
+
+    def _named_secret(self, member: Member, values: list[Any]) -> bool:
+        if not member.named_by:
+            return False
+        named = next(m for m in self.members if m.attribute == member.named_by)
+        return is_secret_name(values[named.slot])
+
+    def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        if not isinstance(obj, self.value_class):
+            raise cannot_encode(path, obj, f"a {self.value_class.__name__}")
+        prefix = f"{path}." if path else ""
+        for member in self.absent:
+            value = getattr(obj, member.attribute)
+            if not (member.ignorable or member.is_default(value) or context.get(LENIENT)):
+                raise EncodeError(
+                    "this version does not have the field, and its value "
+                    f"{_cut(value)} is not the default {member.default()!r}",
+                    path=prefix + member.attribute,
+                    value=value,
+                )
+        for member, wire_type in self.written:
+            here = prefix + member.attribute
+            wire_type._build(getattr(obj, member.attribute), stream, context, here)
+        unknown = getattr(obj, "unknown_tagged_fields", ())
+        if self.tagged is not None:
+            self.tagged.build_from(obj, unknown, stream, context, prefix)
+        elif unknown and not context.get(LENIENT):
+            raise EncodeError(
+                "this version has no tagged fields",
+                path=f"{prefix}unknown_tagged_fields",
+                value=unknown,
+            )
+        return obj
+
+    def to_json(self, value: Any, options: JsonOptions) -> Any:
+        result: dict[str, Any] = {}
+        for member in self.members:
+            wire_type = member.wire_type
+            if wire_type is None:
+                continue
+            item = getattr(value, member.attribute)
+            if member.tag is not None and member.is_default(item):
+                continue
+            if options.mask and item is not None and member.is_secret(value):
+                result[member.json] = MASK
+            elif options.record_sizes and item is not None and isinstance(wire_type, Records):
+                result[f"{member.json}SizeInBytes"] = len(item)
+            else:
+                result[member.json] = wire_type.to_json(item, options)
+        if self.tagged is not None and value.unknown_tagged_fields:
+            result[TaggedFields.JSON_NAME] = self.tagged.unknown_to_json(
+                value.unknown_tagged_fields, options
+            )
+        return result
+
+    def from_json(self, obj: Any, path: str) -> Any:
+        if not isinstance(obj, dict):
+            raise wrong_json(path, obj, f"an object ({self.struct_name})")
+        rest = dict(obj)
+        prefix = f"{path}." if path else ""
+        values = [self._member_from_json(member, rest, prefix) for member in self.members]
+        if self.tagged is not None:
+            unknown = rest.pop(TaggedFields.JSON_NAME, [])
+            values.append(self.tagged.unknown_from_json(unknown, prefix + TaggedFields.JSON_NAME))
+        if rest:
+            known = ", ".join(m.json for m in self.members if m.wire_type)
+            raise JsonError(
+                f"unknown field {min(rest)!r}; {self.struct_name} has {known or 'no fields'} in this "
+                "version",
+                path=prefix + min(rest),
+            )
+        return self.value_class(*values)
+
+    def _member_from_json(self, member: Member, rest: dict[str, Any], prefix: str) -> Any:
+        for name in (member.json, *member.aliases):
+            if name in rest:
+                break
+        else:
+            if member.wire_type is not None and member.tag is None:
+                raise JsonError(
+                    f"the field is missing, and it is mandatory in this version of {self.struct_name}",
+                    path=prefix + member.json,
+                )
+            return member.default()
+        if member.wire_type is None:
+            raise JsonError("this version does not have the field", path=prefix + name)
+        return member.wire_type.from_json(rest.pop(name), prefix + name)
+
+
+class MessageType(StructType):
+    """The outermost struct. Its errors say which message they are about.
+
+    Paths start anew here: inside a user's own construct the user's path goes in front of the
+    message's name instead.
+    """
+
+    def __init__(self, title: str, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = title
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> Any:
+        try:
+            return super()._parse(stream, context, "")
+        except DecodeError as error:
+            error.message = error.message or self._title_in(path)
+            raise
+
+    def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        try:
+            return super()._build(obj, stream, context, "")
+        except EncodeError as error:
+            error.message = error.message or self._title_in(path)
+            raise
+
+    def from_json(self, obj: Any, path: str) -> Any:
+        try:
+            return super().from_json(obj, path)
+        except JsonError as error:
+            error.message = self.title
+            raise
+
+    def _title_in(self, path: str) -> str:
+        outer = path.removeprefix("(parsing)").removeprefix("(building)").removeprefix(" -> ")
+        return f"{outer}: {self.title}" if outer else self.title
+
+
+class NullableStruct(WireType):
+    """A struct with a marker in front: an int8 (-1 null, 1 present), or when ``tagged`` a varint.
+
+    As in ``MessageDataGenerator.generateStructReader``: any negative byte is null, any other
+    present; inside a tagged field 0 is null.
+    """
+
+    is_leaf = False
+    min_size = 1
+
+    def __init__(self, struct: StructType, *, tagged: bool) -> None:
+        super().__init__()
+        self.struct = struct
+        self.tagged = tagged
+
+    def describe(self) -> str:
+        return f"NULLABLE {self.struct.describe()}"
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> Any:
+        start = stream.tell()
+        if self.tagged:
+            marker = read_uvarint(stream, context, path, "null marker")
+            is_null, canonical = marker == 0, marker in (0, 1)
+        else:
+            byte = read_exactly(stream, 1, path, "null marker")
+            marker = int.from_bytes(byte, "big", signed=True)
+            is_null, canonical = marker < 0, marker in (-1, 1)
+        if not canonical:
+            note(context, path, start, f"a null marker of {marker}")
+        observer = context.get(OBSERVER)
+        if observer is not None:
+            observer.span(path, start, stream.tell(), self, None if is_null else marker, False)
+        return None if is_null else self.struct._parse(stream, context, path)
+
+    def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        if obj is None:
+            stream.write(b"\x00" if self.tagged else b"\xff")
+            return obj
+        stream.write(b"\x01")
+        return self.struct._build(obj, stream, context, path)
+
+    def to_json(self, value: Any, options: JsonOptions) -> Any:
+        return None if value is None else self.struct.to_json(value, options)
+
+    def from_json(self, obj: Any, path: str) -> Any:
+        return None if obj is None else self.struct.from_json(obj, path)
+
+
+def _cut(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,164 @@
+"""Types of a fixed size: bool, the integers, float64 and uuid."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import struct
+from typing import IO, Any
+from uuid import UUID
+
+from construct import Container
+
+from kafka_admin_proto.errors import JsonError
+from kafka_admin_proto.schema.defaults import INTEGER_BOUNDS
+from kafka_admin_proto.wire.base import (
+    JsonOptions,
+    WireType,
+    cannot_encode,
+    note,
+    read_exactly,
+    wrong_json,
+)
+
+
+class Bool(WireType):
+    """One byte: 0 is false, 1 is true; any other byte is read as true, as Java does."""
+
+    label = "BOOLEAN"
+    fixed_size = min_size = 1
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> bool:
+        byte = read_exactly(stream, 1, path, "bool")[0]
+        if byte > 1:
+            note(context, path, stream.tell() - 1, f"a bool of {byte}")
+        return byte != 0
+
+    def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        if obj is not True and obj is not False:
+            raise cannot_encode(path, obj, "a bool")
+        stream.write(b"\x01" if obj else b"\x00")
+        return obj
+
+    def from_json(self, obj: Any, path: str) -> bool:
+        if obj is not True and obj is not False:
+            raise wrong_json(path, obj, "true or false")
+        return bool(obj)
+
+
+class Integer(WireType):
+    """A big-endian integer; ``element`` is its name in the definitions (``int32``, ``uint16``)."""
+
+    _FORMATS = {
+        "int8": ">b", "int16": ">h", "uint16": ">H", "int32": ">i", "uint32": ">I", "int64": ">q",
+    }  # fmt: skip
+
+    def __init__(self, element: str) -> None:
+        super().__init__()
+        self.element = element
+        self.bounds = INTEGER_BOUNDS[element]
+        self._struct = struct.Struct(self._FORMATS[element])
+        self.fixed_size = self.min_size = self._struct.size
+
+    def describe(self) -> str:
+        return self.element.upper()
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> int:
+        data = read_exactly(stream, self._struct.size, path, self.element)
+        value: int = self._struct.unpack(data)[0]
+        return value
+
+    def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        low, high = self.bounds
+        if not isinstance(obj, int) or isinstance(obj, bool) or not low <= obj <= high:
+            raise cannot_encode(path, obj, f"an integer from {low} to {high} ({self.element})")
+        stream.write(self._struct.pack(obj))
+        return obj
+
+    def from_json(self, obj: Any, path: str) -> int:
+        low, high = self.bounds
+        if not isinstance(obj, int) or isinstance(obj, bool) or not low <= obj <= high:
+            raise wrong_json(path, obj, f"an integer from {low} to {high}")
+        return obj
+
+
+class Float64(WireType):
+    """An IEEE 754 double. JSON has no NaN or infinity: they are strings there, as in Java."""
+
+    label = "FLOAT64"
+    fixed_size = min_size = 8
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> float:
+        value: float = struct.unpack(">d", read_exactly(stream, 8, path, "float64"))[0]
+        return value
+
+    def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        if isinstance(obj, bool) or not isinstance(obj, (float, int)):
+            raise cannot_encode(path, obj, "a float")
+        try:
+            stream.write(struct.pack(">d", obj))
+        except OverflowError:
+            raise cannot_encode(path, obj, "a number that fits a float64") from None
+        return obj
+
+    def to_json(self, value: Any, options: JsonOptions) -> Any:
+        if math.isnan(value):
+            return "NaN"
+        if math.isinf(value):
+            return "Infinity" if value > 0 else "-Infinity"
+        return float(value)
+
+    def from_json(self, obj: Any, path: str) -> float:
+        if obj in ("NaN", "Infinity", "-Infinity"):
+            return float(obj)
+        if isinstance(obj, bool) or not isinstance(obj, (float, int)):
+            raise wrong_json(path, obj, 'a number, "NaN", "Infinity" or "-Infinity"')
+        return float(obj)
+
+
+class Uuid(WireType):
+    """Sixteen bytes. In JSON Kafka's form: 22 characters of base64url, no padding."""
+
+    label = "UUID"
+    fixed_size = min_size = 16
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> UUID:
+        return UUID(bytes=read_exactly(stream, 16, path, "uuid"))
+
+    def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        if not isinstance(obj, UUID):
+            raise cannot_encode(path, obj, "a uuid.UUID")
+        stream.write(obj.bytes)
+        return obj
+
+    def to_json(self, value: Any, options: JsonOptions) -> Any:
+        return uuid_to_text(value)
+
+    def from_json(self, obj: Any, path: str) -> UUID:
+        if not isinstance(obj, str):
+            raise wrong_json(path, obj, "a uuid as a string")
+        try:
+            return uuid_from_text(obj)
+        except ValueError:
+            raise JsonError(
+                f"{obj[:60]!r} is not a uuid: expected 22 characters of base64url, "
+                "or the form 00000000-0000-0000-0000-000000000000",
+                path=path,
+            ) from None
+
+
+def uuid_to_text(value: UUID) -> str:
+    """Kafka's text form of a uuid: base64url without padding, as ``Uuid.toString`` in Java."""
+    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode("ascii")
+
+
+def uuid_from_text(text: str) -> UUID:
+    """Read Kafka's form or the canonical one with hyphens; ValueError for anything else."""
+    if len(text) == 36:
+        return UUID(text)
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except binascii.Error as error:
+        raise ValueError(str(error)) from None
+    return UUID(bytes=raw)

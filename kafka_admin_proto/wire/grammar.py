@@ -1,0 +1,109 @@
+"""A definition at one version → the tree of wire types that reads and writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka_admin_proto.schema.catalog import json_name, python_name
+from kafka_admin_proto.schema.model import BLOB_TYPES, FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.wire.base import WireType
+from kafka_admin_proto.wire.blobs import Blob, Bytes, Records, String
+from kafka_admin_proto.wire.containers import (
+    Array,
+    Member,
+    MessageType,
+    NullableStruct,
+    StructType,
+)
+from kafka_admin_proto.wire.fixed import Bool, Float64, Integer, Uuid
+
+#: The types of a fixed size, by their name in the definitions.
+FIXED: Mapping[str, WireType] = {
+    "bool": Bool(),
+    "float64": Float64(),
+    "uuid": Uuid(),
+    **{name: Integer(name) for name in ("int8", "int16", "uint16", "int32", "uint32", "int64")},
+}
+#: The types with a length in front.
+BLOBS: Mapping[str, type[Blob]] = {"string": String, "bytes": Bytes, "records": Records}
+
+
+def message_type(
+    spec: MessageSpec, version: int, value_classes: Callable[[str], type[Any]]
+) -> MessageType:
+    """The tree of ``spec`` at ``version``; ``value_classes`` finds a struct's class by its name."""
+    builder = _Builder(spec, version, value_classes)
+    return MessageType(f"{spec.name} v{version}", **builder.parts(spec.struct))
+
+
+class _Builder:
+    def __init__(
+        self, spec: MessageSpec, version: int, value_classes: Callable[[str], type[Any]]
+    ) -> None:
+        self.version = version
+        self.flexible = spec.is_flexible(version)
+        self.structs = spec.structs()
+        self.value_classes = value_classes
+        self._built: dict[str, StructType] = {}
+
+    def struct(self, struct: StructSpec) -> StructType:
+        built = self._built.get(struct.name)
+        if built is None:
+            built = self._built[struct.name] = StructType(**self.parts(struct))
+        return built
+
+    def parts(self, struct: StructSpec) -> dict[str, Any]:
+        """The arguments of StructType for that struct."""
+        tags = {field.tag: field.tagged_versions for field in struct.fields if field.tag is not None}
+        return {
+            "struct_name": struct.name,
+            "value_class": self.value_classes(struct.name),
+            "members": tuple(self._member(slot, field) for slot, field in enumerate(struct.fields)),
+            "flexible": self.flexible,
+            "foreign_tags": frozenset(tag for tag in tags if self.version not in tags[tag]),
+        }
+
+    def _member(self, slot: int, field: FieldSpec) -> Member:
+        tagged = self.version in field.tagged_versions
+        return Member(
+            slot=slot,
+            attribute=python_name(field.name),
+            json=json_name(field.name),
+            aliases=tuple(json_name(alias) for alias in field.aliases),
+            wire_type=self._wire_type(field, tagged) if self.version in field.versions else None,
+            default=self._default(field),
+            ignorable=field.ignorable,
+            tag=field.tag if tagged else None,
+            sensitive=field.sensitive,
+            named_by=python_name(field.named_by) if field.named_by else "",
+        )
+
+    def _wire_type(self, field: FieldSpec, tagged: bool) -> WireType:
+        nullable = self.version in field.nullable_versions
+        compact = self.flexible
+        if field.flexible_versions is not None:
+            compact = self.version in field.flexible_versions
+        if field.type.is_array:
+            element = self._element(field, compact, nullable=False)
+            return Array(element, compact=compact, nullable=nullable)
+        if field.type.is_struct and nullable:
+            return NullableStruct(self.struct(self.structs[field.type.element]), tagged=tagged)
+        return self._element(field, compact, nullable)
+
+    def _element(self, field: FieldSpec, compact: bool, nullable: bool) -> WireType:
+        element = field.type.element
+        if element in BLOB_TYPES:
+            return BLOBS[element](compact=compact, nullable=nullable)
+        if element in FIXED:
+            return FIXED[element]
+        return self.struct(self.structs[element])
+
+    def _default(self, field: FieldSpec) -> Callable[[], Any]:
+        value = field.default_value
+        if isinstance(value, list):
+            return list
+        if isinstance(value, dict):
+            # Made by the class itself, so that defaults of nested fields have one home.
+            return self.value_classes(field.type.element)
+        return lambda: value

@@ -1,0 +1,18 @@
+"""Which values are secrets, and what stands in their place."""
+
+from __future__ import annotations
+
+import re
+
+#: Shown instead of a secret, in every output.
+MASK = "********"
+
+_SECRET_NAME = re.compile(r"password|passwd|secret|jaas|credential|private|(^|[._-])key$", re.I)
+
+
+def is_secret_name(name: object) -> bool:
+    """Whether a config of that name holds a password, a key or a JAAS login.
+
+    Kafka marks such configs ``ConfigDef.Type.PASSWORD``; on the wire only the name is left.
+    """
+    return isinstance(name, str) and _SECRET_NAME.search(name) is not None

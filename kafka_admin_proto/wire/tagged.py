@@ -1,0 +1,206 @@
+"""The tagged fields at the end of a struct in flexible versions (KIP-482).
+
+A count, then for each field its tag, its size and its bytes. Java reads a known tag by its type
+and does not look at the size; unknown ones it keeps as they are. Both hold here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, Any, ClassVar
+
+from construct import Container
+
+from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
+from kafka_admin_proto.wire.base import (
+    OBSERVER,
+    JsonOptions,
+    WireType,
+    note,
+    remaining,
+    wrong_json,
+)
+from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.wire.containers import Member
+
+#: Unknown tagged fields in a value: (tag, bytes), in the order of the wire.
+UnknownTags = tuple[tuple[int, bytes], ...]
+
+
+class TagHeader(WireType):
+    """What stands in front of tagged fields: their count, or a field's tag and size."""
+
+    label = "TAGGED_FIELDS"
+
+
+class RawTag(WireType):
+    """The bytes of a tag that this version does not define."""
+
+    label = "RAW_TAGGED_FIELD"
+
+
+class TaggedFields:
+    """The tagged fields that one struct knows at one version, by tag.
+
+    ``foreign`` tags are those that the struct has in other versions: Java refuses them here.
+    """
+
+    JSON_NAME: ClassVar[str] = "_unknownTaggedFields"
+    ATTRIBUTE: ClassVar[str] = "unknown_tagged_fields"
+    _HEADER = TagHeader()
+    _RAW = RawTag()
+
+    def __init__(self, members: dict[int, Member], foreign: frozenset[int]) -> None:
+        self.members = dict(sorted(members.items()))
+        self.foreign = foreign
+
+    def parse_into(
+        self, values: list[Any], stream: IO[bytes], context: Container, prefix: str
+    ) -> UnknownTags:
+        """Put known fields into their slots of ``values``; return the unknown ones."""
+        path = prefix + self.ATTRIBUTE
+        observer = context.get(OBSERVER)
+        start = stream.tell()
+        count = read_uvarint(stream, context, path, "number of tagged fields")
+        if 2 * count > (left := remaining(stream)):
+            raise DecodeError(
+                f"{count} tagged fields need at least {2 * count} bytes, {left} left",
+                path=path,
+                offset=start,
+                expected="the number of tagged fields",
+            )
+        if observer is not None:
+            observer.span(path, start, stream.tell(), self._HEADER, count, False)
+        unknown: list[tuple[int, bytes]] = []
+        previous = -1
+        for _ in range(count):
+            start = stream.tell()
+            tag = read_uvarint(stream, context, path, "tag")
+            if tag <= previous:
+                note(context, path, start, f"tag {tag} after tag {previous}")
+            previous = tag
+            size = read_uvarint(stream, context, path, f"size of tag {tag}")
+            member = self.members.get(tag)
+            if observer is not None:
+                where = prefix + member.attribute if member else path
+                observer.span(where, start, stream.tell(), self._HEADER, (tag, size), False)
+            if member is not None:
+                self._parse_known(member, size, values, stream, context, prefix)
+            else:
+                unknown.append((tag, self._parse_unknown(tag, size, stream, context, path)))
+        return tuple(unknown)
+
+    def _parse_known(
+        self,
+        member: Member,
+        size: int,
+        values: list[Any],
+        stream: IO[bytes],
+        context: Container,
+        prefix: str,
+    ) -> None:
+        wire_type = member.wire_type
+        assert wire_type is not None
+        path = prefix + member.attribute
+        start = stream.tell()
+        value = wire_type._parse(stream, context, path)
+        taken = stream.tell() - start
+        if taken != size:
+            note(context, path, start, f"tagged field of {taken} bytes says it has {size}")
+        if member.is_default(value):
+            note(context, path, start, "a tagged field that is written at its default")
+        values[member.slot] = value
+        observer = context.get(OBSERVER)
+        if observer is not None and wire_type.is_leaf:
+            observer.span(path, start, stream.tell(), wire_type, value, member.sensitive)
+
+    def _parse_unknown(
+        self, tag: int, size: int, stream: IO[bytes], context: Container, path: str
+    ) -> bytes:
+        start = stream.tell()
+        if tag in self.foreign:
+            raise DecodeError(
+                f"tag {tag} is not valid in this version",
+                path=path,
+                offset=start,
+                expected="a tag of this version, or an unknown one",
+            )
+        if size > (left := remaining(stream)):
+            raise DecodeError(
+                f"tag {tag} needs {size} bytes, {left} left",
+                path=path,
+                offset=start,
+                expected="the bytes of a tagged field",
+            )
+        data = stream.read(size)
+        observer = context.get(OBSERVER)
+        if observer is not None:
+            observer.span(f"{path}[{tag}]", start, stream.tell(), self._RAW, data, False)
+        return data
+
+    def build_from(
+        self,
+        owner: Any,
+        unknown: UnknownTags,
+        stream: IO[bytes],
+        context: Container,
+        prefix: str,
+    ) -> None:
+        """Write what is not at its default and all unknown tags, in the order of the tags."""
+        fields: list[tuple[int, bytes]] = []
+        for tag, member in self.members.items():
+            value = getattr(owner, member.attribute)
+            if member.is_default(value):
+                continue
+            assert member.wire_type is not None
+            buffer = BytesIO()
+            member.wire_type._build(value, buffer, context, prefix + member.attribute)
+            fields.append((tag, buffer.getvalue()))
+        if unknown:
+            fields += self._checked(unknown, prefix + self.ATTRIBUTE)
+            fields.sort(key=lambda field: field[0])
+        stream.write(encode_uvarint(len(fields)))
+        for tag, data in fields:
+            stream.write(encode_uvarint(tag) + encode_uvarint(len(data)) + data)
+
+    def _checked(self, unknown: UnknownTags, path: str) -> UnknownTags:
+        for tag, data in unknown:
+            if not isinstance(tag, int) or not 0 <= tag <= MAX_UVARINT:
+                raise EncodeError(f"{tag!r} is not a tag", path=path, value=unknown)
+            if tag in self.members or tag in self.foreign:
+                raise EncodeError(
+                    f"tag {tag} is a field of this message, not an unknown one",
+                    path=path,
+                    value=unknown,
+                )
+            if not isinstance(data, bytes):
+                raise EncodeError(f"tag {tag} has no bytes", path=path, value=unknown)
+        return unknown
+
+    def unknown_to_json(self, unknown: UnknownTags, options: JsonOptions) -> list[dict[str, Any]]:
+        """``[{"tag": 5, "data": "base64"}]``; the name and shape are ours, Java leaves them out."""
+        return [
+            {"tag": tag, "data": base64.b64encode(data).decode("ascii")} for tag, data in unknown
+        ]
+
+    def unknown_from_json(self, obj: Any, path: str) -> UnknownTags:
+        """The reverse of ``unknown_to_json``."""
+        if not isinstance(obj, list):
+            raise wrong_json(path, obj, "an array of unknown tags")
+        unknown = []
+        for index, item in enumerate(obj):
+            here = f"{path}[{index}]"
+            if not isinstance(item, dict) or set(item) != {"tag", "data"}:
+                raise wrong_json(here, item, 'an object with "tag" and "data"')
+            tag, data = item["tag"], item["data"]
+            if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= MAX_UVARINT:
+                raise wrong_json(f"{here}.tag", tag, "a tag")
+            try:
+                unknown.append((tag, base64.b64decode(data, validate=True)))
+            except (binascii.Error, ValueError, TypeError):
+                raise JsonError(f"{data!r} is not base64", path=f"{here}.data") from None
+        return tuple(unknown)
