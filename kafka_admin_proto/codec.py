@@ -20,7 +20,6 @@ from kafka_admin_proto.errors import (
     UnknownMessageError,
     UnsupportedVersionError,
 )
-
 from kafka_admin_proto.schema.catalog import catalog, python_name
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.wire.base import LENIENT, OBSERVER, JsonOptions, Observer, WireType
@@ -46,8 +45,8 @@ class StructValue(msgspec.Struct, gc=False):
         parts = ", ".join(f"{name}={value!r}" for name, value in self._shown())
         return f"{type(self).__name__}({parts})"
 
-    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
-        return self._shown()
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return list(self._shown())
 
     def _shown(self) -> Iterator[tuple[str, Any]]:
         default = type(self)()
@@ -120,7 +119,11 @@ class Codec(Generic[M]):
         Raises DecodeError with path and offset; TrailingBytesError, which carries the value, when
         bytes are left. ``strict`` also refuses what Java reads but would write differently.
         """
-        value, end = self.decode_from(data, strict=strict)
+        return self.decode_at(data, 0, strict=strict)
+
+    def decode_at(self, data: Buffer, offset: int, *, strict: bool = False) -> M:
+        """Read a body from ``offset`` to the end of the data, as ``decode`` does."""
+        value, end = self.decode_from(data, offset, strict=strict)
         if end != len(data):
             raise TrailingBytesError(
                 value, bytes(data[end:]), message=self.grammar.title, offset=end
@@ -256,7 +259,8 @@ def _make_codec(
         if name is None:
             if type_ not in ("request", "response"):
                 raise UnknownMessageError(
-                    f'an api key names two messages: say type "request" or "response", not {type_!r}'
+                    'an api key names two messages: say type "request" or "response", '
+                    f"not {type_!r}"
                 )
             raise UnknownMessageError(f"no api with key {message} in dialect {dialect!r}")
     elif isinstance(message, str):
@@ -265,9 +269,7 @@ def _make_codec(
         name, dialect = message.message_name, message.dialect
     entry = catalog().entry(name, dialect)
     if version not in entry.versions:
-        raise UnsupportedVersionError(
-            f"{name} has versions {entry.valid_versions}, not {version}"
-        )
+        raise UnsupportedVersionError(f"{name} has versions {entry.valid_versions}, not {version}")
     by_name = (name, version, "", dialect)  # however it was asked for, there is one codec
     if by_name not in _codecs:
         _codecs[by_name] = Codec(catalog().spec(name, dialect), version)

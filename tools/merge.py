@@ -203,9 +203,9 @@ def _renames(older: MessageSpec, newer: MessageSpec, both: VersionRange) -> dict
             return
         for before, after in zip(old, new, strict=True):
             path = prefix + after[0]
-            if before[0] != after[0] and not {before[0], after[0]} & names:
-                if before[1:5] == after[1:5]:
-                    found[path] = before[0]
+            renamed = before[0] != after[0] and not {before[0], after[0]} & names
+            if renamed and before[1:5] == after[1:5]:
+                found[path] = before[0]
             if before[5] is not None and after[5] is not None:
                 compare(before[5], after[5], f"{path}.")
 

@@ -1,0 +1,19 @@
+"""The command line: ``kafka-admin-proto``, short ``kap``."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line; without its extra installed, say which one it is."""
+    try:
+        from kafka_admin_proto.cli.app import kap
+    except ModuleNotFoundError as error:
+        if error.name not in ("click", "rich"):
+            raise
+        sys.stderr.write(
+            f"kap needs the package {error.name}: pip install 'kafka-admin-proto[cli]'\n"
+        )
+        sys.exit(2)
+    kap(prog_name="kap")

@@ -1,0 +1,1 @@
+"""Values and definitions made readable: field rows, schema rows, masked bytes."""

@@ -190,6 +190,6 @@ def _no_such(name: str, names: list[str], dialect: str) -> str:
     import difflib  # only for the complaint
 
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    prefix = [n for n in names if n.lower() in (f"{name}request".lower(), f"{name}response".lower())]
-    hint = ", ".join(prefix or close)
-    return f"no message {name!r} in dialect {dialect!r}" + (f"; did you mean {hint}?" if hint else "")
+    pair = [n for n in names if n.lower() in (f"{name}Request".lower(), f"{name}Response".lower())]
+    hint = f"; did you mean {', '.join(pair or close)}?" if pair or close else ""
+    return f"no message {name!r} in dialect {dialect!r}{hint}"

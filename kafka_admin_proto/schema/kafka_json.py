@@ -63,6 +63,10 @@ def _parse(text: str) -> Any:
         raise SchemaError(
             f"line {error.lineno} column {error.colno}: {error.msg}", "correct the JSON there"
         ) from None
+    except SchemaError:
+        raise
+    except ValueError as error:  # Python refuses to read numbers of thousands of digits
+        raise SchemaError(str(error), "correct the number") from None
     except RecursionError:
         raise SchemaError("nested too deeply", "flatten the definition") from None
 
@@ -121,7 +125,9 @@ def _struct(data: Any) -> StructSpec:
         versions = keys.versions("versions")
         if versions is None:
             raise _missing("versions")
-        return StructSpec(name, versions, tuple(_field(item) for item in keys.items("fields") or ()))
+        return StructSpec(
+            name, versions, tuple(_field(item) for item in keys.items("fields") or ())
+        )
     except SchemaError as error:
         raise error.inside(name) from None
 

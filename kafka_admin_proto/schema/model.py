@@ -163,8 +163,10 @@ class FieldSpec(Struct, frozen=True):
         if self.zero_copy and (self.type.is_array or self.type.element != "bytes"):
             raise SchemaError("zeroCopy is for bytes fields only", "remove zeroCopy")
         self._check_tag()
-        if self.default_value is None and self.default and not self.nullable_versions.covers(
-            self.versions
+        if (
+            self.default_value is None
+            and self.default
+            and not self.nullable_versions.covers(self.versions)
         ):
             raise SchemaError(
                 "null cannot be the default, because not all versions of this field are nullable",

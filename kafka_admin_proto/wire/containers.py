@@ -255,11 +255,11 @@ class StructType(WireType):
             unknown = rest.pop(TaggedFields.JSON_NAME, [])
             values.append(self.tagged.unknown_from_json(unknown, prefix + TaggedFields.JSON_NAME))
         if rest:
-            known = ", ".join(m.json for m in self.members if m.wire_type)
+            known = ", ".join(m.json for m in self.members if m.wire_type) or "no fields"
+            unknown_name = str(min(rest, key=str))
             raise JsonError(
-                f"unknown field {min(rest)!r}; {self.struct_name} has {known or 'no fields'} in this "
-                "version",
-                path=prefix + min(rest),
+                f"unknown field; in this version {self.struct_name} has {known}",
+                path=prefix + unknown_name,
             )
         return self.value_class(*values)
 
@@ -270,7 +270,7 @@ class StructType(WireType):
         else:
             if member.wire_type is not None and member.tag is None:
                 raise JsonError(
-                    f"the field is missing, and it is mandatory in this version of {self.struct_name}",
+                    "the field is missing; this version always has it",
                     path=prefix + member.json,
                 )
             return member.default()

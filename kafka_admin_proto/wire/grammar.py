@@ -55,7 +55,9 @@ class _Builder:
 
     def parts(self, struct: StructSpec) -> dict[str, Any]:
         """The arguments of StructType for that struct."""
-        tags = {field.tag: field.tagged_versions for field in struct.fields if field.tag is not None}
+        tags = {
+            field.tag: field.tagged_versions for field in struct.fields if field.tag is not None
+        }
         return {
             "struct_name": struct.name,
             "value_class": self.value_classes(struct.name),

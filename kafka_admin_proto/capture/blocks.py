@@ -1,0 +1,71 @@
+"""What a format module gives: blocks of bytes, and the Reader that the table of formats lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from msgspec import Struct
+
+
+class Block(Struct, frozen=True):
+    """Bytes that stood together, and where."""
+
+    data: bytes
+    #: The first line of the text that they came from; 0 for raw bytes.
+    line: int = 0
+    #: The comment directly before them. Dumps of a conversation name the side here: "peer0".
+    comment: str = ""
+
+
+class Reader(NamedTuple):
+    """One format: a row of ``readers.READERS``."""
+
+    name: str
+    #: One line for ``--help``.
+    what: str
+    #: Whether the start of an input looks like this format; never raises.
+    matches: Callable[[bytes], bool]
+    #: The whole input to its blocks; raises DumpError.
+    read: Callable[[bytes], list[Block]]
+
+
+class BlockCollector:
+    """Joins pieces to blocks while the lines of a text go by.
+
+    The rule is the same in every format: a blank line or a comment line ends a block, and a
+    comment belongs to the block that starts on the very next line.
+    """
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._data = bytearray()
+        self._line = 0
+        self._comment = ""
+
+    @property
+    def pending(self) -> int:
+        """How many bytes the open block has; 0 when none is open."""
+        return len(self._data)
+
+    def add(self, data: bytes, line: int) -> None:
+        """Append to the open block, or open one."""
+        if not self._data:
+            self._line = line
+        self._data += data
+
+    def end_block(self) -> None:
+        """A blank line, or the like."""
+        if self._data:
+            self._blocks.append(Block(bytes(self._data), self._line, self._comment))
+            self._data.clear()
+        self._comment = ""
+
+    def comment(self, text: str) -> None:
+        """A line that holds nothing but a comment."""
+        self.end_block()
+        self._comment = text
+
+    def finish(self) -> list[Block]:
+        self.end_block()
+        return self._blocks

@@ -1,0 +1,299 @@
+"""Blocks of captured bytes → frames with their requests and responses, nothing dropped.
+
+A dump does not say which side sent what. A frame is a response when a request with its
+correlation id came before and its bytes read as that api's response; otherwise it is a request.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from kafka_admin_proto.capture.blocks import Block
+from kafka_admin_proto.codec import Codec, Message, codec
+from kafka_admin_proto.errors import (
+    DecodeError,
+    FrameError,
+    KafkaAdminProtoError,
+    TrailingBytesError,
+    UnknownMessageError,
+)
+from kafka_admin_proto.messages.produce_request import ProduceRequest
+from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT, check_frame_size
+from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
+from kafka_admin_proto.render.fields import FieldRow, field_rows, has_secrets, masked_hex
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.wire.secrets import MASK
+
+Direction = Literal["request", "response", "data"]
+_PREFIX_SIZE = 4
+
+
+class DecodedFrame(msgspec.Struct, kw_only=True):
+    """One frame, payload or bare body, as far as it could be understood.
+
+    ``data`` are all its bytes, the size prefix of a frame included; offsets in ``problem`` and in
+    field rows count from its start. ``stream_offset`` is where it starts in its block, ``line``
+    the line of the dump where the block does. ``codec`` is None for an unknown api or version.
+    """
+
+    capture: str
+    line: int
+    stream_offset: int
+    direction: Direction
+    data: bytes
+    header_offset: int = 0
+    header_version: int = 0
+    body_offset: int = 0
+    api: str | None = None
+    api_key: int | None = None
+    api_version: int | None = None
+    correlation_id: int | None = None
+    client_id: str | None = None
+    header: Message | None = None
+    codec: Codec[Any] | None = None
+    body: Message | None = None
+    error: KafkaAdminProtoError | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """What could not be read, as a sentence."""
+        return None if self.error is None else str(self.error)
+
+    def record(self, *, mask: bool = True, raw: bool = False) -> dict[str, Any]:
+        """The frame record: builtins with stable keys, fit for JSON lines.
+
+        ``raw`` (hex of all bytes) is given when asked for, and always when the body could not be
+        read whole: nothing is lost. Secrets are masked there as well.
+        """
+        body = None
+        if self.body is not None and self.codec is not None:
+            body = self.codec.to_json(self.body, mask=mask)
+        return {
+            "capture": self.capture,
+            "line": self.line,
+            "stream_offset": self.stream_offset,
+            "direction": self.direction,
+            "size": len(self.data),
+            "api_key": self.api_key,
+            "api": self.api,
+            "api_version": self.api_version,
+            "correlation_id": self.correlation_id,
+            "client_id": None if self.client_id is None else readable(self.client_id),
+            "error_codes": sorted(set(_error_codes(self.body))),
+            "body": body,
+            "problem": self.problem,
+            "raw": self.raw_hex(mask=mask) if raw or self.error is not None else None,
+        }
+
+    def raw_hex(self, *, mask: bool = True) -> str:
+        """All bytes in hex, those of secrets as ``**``."""
+        return masked_hex(self.data, self.field_rows(mask=mask))
+
+    def field_rows(self, *, mask: bool = True) -> list[FieldRow]:
+        """Each field with its bytes, in order: size, header, body, and whatever is left over."""
+        rows: list[FieldRow] = []
+        start = 0
+        if self.header is not None:
+            if self.header_offset:
+                size = int.from_bytes(self.data[:_PREFIX_SIZE], "big")
+                rows.append(FieldRow("size", 0, _PREFIX_SIZE, "INT32", size))
+            header = codec(type(self.header), self.header_version)
+            header_rows, _ = field_rows(header, self.data, self.header_offset, prefix="header.")
+            rows += header_rows
+            start = self.body_offset
+        if self.codec is not None and (self.header is not None or self.direction == "data"):
+            body_rows, _ = field_rows(self.codec, self.data, start, mask=mask)
+            rows += body_rows
+            start = body_rows[-1].end if body_rows else start
+        if start < len(self.data):
+            # What is left of a message with secrets may be one; of an unknown api nobody can say.
+            secret = mask and self.codec is not None and has_secrets(self.codec)
+            rest = MASK if secret else self.data[start:].hex()
+            rows.append(FieldRow("(left over)", start, len(self.data), "", rest, secret))
+        return rows
+
+
+class FrameDecoder:
+    """Decodes block after block; remembers requests, so that their responses are understood.
+
+    ``direction`` "auto" pairs by correlation id. ``api`` and ``version`` say what all responses
+    are when no request came before, or what a bare body is.
+    """
+
+    def __init__(
+        self,
+        *,
+        unit: Literal["frames", "payload", "body"] = "frames",
+        direction: Literal["auto", "request", "response"] = "auto",
+        api: str | None = None,
+        version: int | None = None,
+        limit: int = DEFAULT_FRAME_LIMIT,
+    ) -> None:
+        self.unit = unit
+        self.direction = direction
+        self.version = version
+        self.limit = limit
+        self._outstanding: dict[int, deque[tuple[int, int]]] = {}
+        self._message = None if api is None else message_name(api, direction)
+        if self._message is not None and version is not None:
+            codec(self._message, version)  # complain now of a version that does not exist
+
+    def decode(self, block: Block, capture: str = "") -> Iterator[DecodedFrame]:
+        """Every frame of the block; bytes that make no frame come as one with a problem."""
+        if self.unit == "body":
+            yield self._body(block, capture)
+        elif self.unit == "payload":
+            yield self._payload(block, capture, 0, block.data)
+        else:
+            yield from self._frames(block, capture)
+
+    def _frames(self, block: Block, capture: str) -> Iterator[DecodedFrame]:
+        data, offset = memoryview(block.data), 0
+        while offset < len(data):
+            try:
+                size = _frame_size(data[offset:], self.limit)
+            except FrameError as error:
+                yield DecodedFrame(
+                    capture=capture,
+                    line=block.line,
+                    stream_offset=offset,
+                    direction="data",
+                    data=bytes(data[offset:]),
+                    error=error,
+                )
+                return
+            yield self._payload(block, capture, offset, bytes(data[offset : offset + size]))
+            offset += size
+
+    def _payload(self, block: Block, capture: str, offset: int, data: bytes) -> DecodedFrame:
+        shift = _PREFIX_SIZE if self.unit == "frames" else 0
+        payload = data[shift:]
+        read = self._read(payload)
+        direction: Direction = "request" if isinstance(read, Request) else "response"
+        if isinstance(read.error, DecodeError):
+            read.error.offset += shift
+        frame = DecodedFrame(
+            capture=capture,
+            line=block.line,
+            stream_offset=offset,
+            direction=direction,
+            data=data,
+            header_offset=shift,
+            header_version=read.header_version,
+            body_offset=read.body_offset + shift,
+            api=read.api,
+            api_key=read.api_key,
+            api_version=read.api_version,
+            header=read.header,
+            body=read.body,
+            error=read.error,
+        )
+        if read.header is not None:
+            frame.correlation_id = read.header.correlation_id
+            frame.client_id = getattr(read.header, "client_id", None)
+            frame.codec = None if isinstance(read.error, UnknownMessageError) else read.codec
+        return frame
+
+    def _read(self, payload: bytes) -> Request | Response:
+        if self.direction == "request":
+            return self._request(read_request(payload))
+        given = None
+        if self.direction == "response" and self._message is not None and self.version is not None:
+            api_key = codec(self._message, self.version).spec.api_key
+            given = None if api_key is None else (api_key, self.version)
+        correlation_id = int.from_bytes(payload[:4], "big", signed=True)
+        waiting = self._outstanding.get(correlation_id)
+        asked = given or (waiting[0] if waiting else None)
+        if asked is None:
+            return self._request(read_request(payload))
+        response = read_response(payload, *asked)
+        if response.error is not None and self.direction == "auto":
+            request = read_request(payload)
+            if request.error is None:
+                return self._request(request)
+        if waiting and not given:
+            waiting.popleft()
+            if not waiting:
+                del self._outstanding[correlation_id]
+        return response
+
+    def _request(self, request: Request) -> Request:
+        """Expect the response, unless none will come: a produce request with acks=0 has none."""
+        if request.header is not None:
+            body = request.body
+            if not (isinstance(body, ProduceRequest) and body.acks == 0):
+                self._outstanding.setdefault(request.header.correlation_id, deque()).append(
+                    (request.api_key, request.api_version)
+                )
+        if isinstance(request.error, UnknownMessageError) and self.direction == "auto":
+            request.error = UnknownMessageError(
+                f"{request.error}; if this is a response whose request was not captured, "
+                "say --response with --api and --version"
+            )
+        return request
+
+    def _body(self, block: Block, capture: str) -> DecodedFrame:
+        assert self._message is not None
+        assert self.version is not None
+        found = codec(self._message, self.version)
+        frame = DecodedFrame(
+            capture=capture,
+            line=block.line,
+            stream_offset=0,
+            direction="data",
+            data=block.data,
+            api=found.name,
+            api_key=found.spec.api_key,
+            api_version=self.version,
+            codec=found,
+        )
+        try:
+            frame.body = found.decode(block.data)
+        except TrailingBytesError as error:
+            frame.body, frame.error = error.value, error
+        except DecodeError as error:
+            frame.error = error
+        return frame
+
+
+def message_name(api: str, direction: str = "auto") -> str:
+    """The message that a user means: "CreateTopics" with a direction, or a whole message name."""
+    suffix = "Response" if direction == "response" else "Request"
+    for name in (api, f"{api}{suffix}"):
+        try:
+            return catalog().current_name(name)
+        except UnknownMessageError as error:
+            unknown = error
+    raise unknown
+
+
+def _frame_size(data: memoryview, limit: int) -> int:
+    """Size of the frame at the start of ``data``, its prefix included; FrameError without one."""
+    wanted = _PREFIX_SIZE
+    if len(data) >= _PREFIX_SIZE:
+        wanted += check_frame_size(bytes(data[:_PREFIX_SIZE]), limit, 0)
+    if len(data) < wanted:
+        raise FrameError(
+            f"the data ends {len(data)} bytes into a frame of {wanted}",
+            expected="a whole frame",
+        )
+    return wanted
+
+
+def _error_codes(value: Any) -> Iterator[int]:
+    """Every non-zero error code in a body, at any depth."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _error_codes(item)
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            item = getattr(value, name)
+            if name == "error_code" and item:
+                yield item
+            else:
+                yield from _error_codes(item)

@@ -1,0 +1,121 @@
+"""Frames: a payload with its size in front, as four bytes, big-endian and signed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_admin_proto.errors import EncodeError, FrameError
+
+#: A broker's ``socket.request.max.bytes``: what no request it accepts is larger than.
+DEFAULT_FRAME_LIMIT = 100 * 1024 * 1024
+
+#: What other protocols begin with, where a frame has its size.
+_STRANGERS = {
+    b"\x16\x03": "a TLS handshake: the port speaks TLS, or the capture is encrypted",
+    b"\x15\x03": "a TLS alert: the port speaks TLS, or the capture is encrypted",
+    b"\x17\x03": "TLS application data: the capture is encrypted",
+    b"GET ": "an HTTP request",
+    b"POST": "an HTTP request",
+    b"PUT ": "an HTTP request",
+    b"HEAD": "an HTTP request",
+    b"HTTP": "an HTTP response",
+    b"SSH-": "an SSH banner",
+    b"PROX": "a PROXY protocol header",
+}
+
+
+def frame(payload: bytes | bytearray | memoryview) -> bytes:
+    """The payload with its size in front."""
+    size = len(payload)
+    if size >= 1 << 31:
+        raise EncodeError(f"a payload of {size} bytes does not fit a frame", value=size)
+    return size.to_bytes(4, "big") + payload
+
+
+def check_frame_size(prefix: bytes, limit: int, offset: int) -> int:
+    """The size that four bytes say; FrameError for a negative one, one over ``limit``, or TLS."""
+    size = int.from_bytes(prefix, "big", signed=True)
+    if 0 <= size <= limit:
+        return size
+    stranger = _STRANGERS.get(prefix) or _STRANGERS.get(prefix[:2])
+    if stranger:
+        fault = f"not a Kafka frame but {stranger}"
+    elif size < 0:
+        fault = f"frame size {size} is negative"
+    else:
+        fault = f"frame size {size} is over the limit of {limit}"
+    raise FrameError(fault, offset=offset, expected=f"a frame size from 0 to {limit}")
+
+
+class FrameReader:
+    """Cuts a stream into payloads, in whatever pieces it arrives.
+
+    Usage::
+
+        reader = FrameReader()
+        for payload in reader.feed(data):
+            ...
+        reader.close()      # raises if the stream ended inside a frame
+
+    Memory stays within one frame plus the data last fed. After a FrameError the stream has lost
+    its footing: each further call raises the same error.
+    """
+
+    def __init__(self, limit: int = DEFAULT_FRAME_LIMIT) -> None:
+        self.limit = limit
+        #: Offset in the stream of the frame that comes next.
+        self.offset = 0
+        self._buffer = bytearray()
+        self._size: int | None = None
+        self._error: FrameError | None = None
+
+    @property
+    def buffered(self) -> int:
+        """Bytes that wait for the rest of their frame."""
+        return len(self._buffer) + (4 if self._size is not None else 0)
+
+    def feed(self, data: bytes | bytearray | memoryview) -> Iterator[bytes]:
+        """Take the next piece of the stream; yields each payload that is now whole.
+
+        Frames that were whole before a bad size are yielded before it raises. All of ``data`` is
+        kept even when the caller stops iterating early.
+        """
+        if self._error is None:
+            self._buffer += data
+        return self._payloads()
+
+    def close(self) -> None:
+        """The stream has ended: FrameError if that was inside a frame."""
+        if self._error is not None:
+            raise self._error
+        if self.buffered:
+            size = "unknown size" if self._size is None else f"{self._size + 4} bytes"
+            raise FrameError(
+                f"the stream ends {self.buffered} bytes into a frame of {size}",
+                offset=self.offset,
+                expected="a whole frame",
+            )
+
+    def _payloads(self) -> Iterator[bytes]:
+        if self._error is not None:
+            raise self._error
+        buffer = self._buffer
+        while True:
+            if self._size is None:
+                if len(buffer) < 4:
+                    return
+                try:
+                    self._size = check_frame_size(bytes(buffer[:4]), self.limit, self.offset)
+                except FrameError as error:
+                    self._error = error
+                    buffer.clear()
+                    raise
+                del buffer[:4]
+            if len(buffer) < self._size:
+                return
+            with memoryview(buffer) as view:
+                payload = bytes(view[: self._size])
+            del buffer[: self._size]
+            self.offset += 4 + self._size
+            self._size = None
+            yield payload

@@ -1,0 +1,99 @@
+"""Bytes beside fields: one row for each piece of a message, in the order of the bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.wire.base import PLAIN_JSON, WireType
+from kafka_admin_proto.wire.containers import Array, NullableStruct
+from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.wire.tagged import TagHeader
+
+
+class FieldRow(msgspec.Struct, frozen=True):
+    """Bytes ``start`` to ``end`` (excluded) and the field that they are.
+
+    ``value`` is the field's JSON form; containers have a row for their count or null marker
+    alone. ``secret`` rows show the mask as their value and in their bytes.
+    """
+
+    path: str
+    start: int
+    end: int
+    type: str
+    value: Any
+    secret: bool = False
+
+
+class _Collector:
+    """An observer that turns spans into rows."""
+
+    def __init__(self) -> None:
+        self.rows: list[FieldRow] = []
+
+    def span(
+        self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
+    ) -> None:
+        if isinstance(wire_type, Array):
+            shown: Any = None if value is None else f"{value} item{'s' * (value != 1)}"
+        elif isinstance(wire_type, NullableStruct):
+            shown = None if value is None else "present"
+        elif isinstance(wire_type, TagHeader):
+            shown = f"tag {value[0]}, size {value[1]}" if isinstance(value, tuple) else value
+        elif isinstance(value, bytes):
+            shown = value.hex()
+        else:
+            shown = wire_type.to_json(value, PLAIN_JSON)
+        self.rows.append(FieldRow(path, start, end, wire_type.describe(), shown, secret))
+
+    def non_canonical(self, path: str, offset: int, fault: str) -> None:
+        """Rows show what is there; whether it is canonical is ``Codec.non_canonical``'s answer."""
+
+
+def field_rows(
+    codec: Codec[Any], data: bytes, offset: int = 0, *, prefix: str = "", mask: bool = True
+) -> tuple[list[FieldRow], str | None]:
+    """The rows of a message that starts at ``offset``, and the problem that ended the reading.
+
+    ``prefix`` goes in front of each path. Bytes after a problem make a last row without a type.
+    """
+    collector = _Collector()
+    problem = None
+    end = offset
+    try:
+        _, end = codec.decode_from(data, offset, observer=collector)
+    except DecodeError as error:
+        problem = str(error)
+        end = collector.rows[-1].end if collector.rows else offset
+    rows = [_finish(row, prefix, mask) for row in collector.rows]
+    if end < len(data) and problem is not None:
+        secret = mask and has_secrets(codec)
+        rest: Any = MASK if secret else data[end:].hex()
+        rows.append(FieldRow(f"{prefix}(not decoded)", end, len(data), "", rest, secret))
+    return rows, problem
+
+
+def has_secrets(codec: Codec[Any]) -> bool:
+    """Whether any field of the message may carry a credential, so that raw bytes may too."""
+    structs = [codec.spec.struct, *codec.spec.structs().values()]
+    return any(field.sensitive or field.named_by for s in structs for field in s.fields)
+
+
+def masked_hex(data: bytes, rows: list[FieldRow]) -> str:
+    """The bytes in hex, those of secret rows as ``**``."""
+    pairs = [f"{byte:02x}" for byte in data]
+    for row in rows:
+        if row.secret:
+            pairs[row.start : row.end] = ["**"] * (row.end - row.start)
+    return "".join(pairs)
+
+
+def _finish(row: FieldRow, prefix: str, mask: bool) -> FieldRow:
+    secret = row.secret and mask and row.value is not None
+    return msgspec.structs.replace(
+        row, path=prefix + row.path, value=MASK if secret else row.value, secret=secret
+    )

@@ -1,0 +1,1 @@
+"""Mirrors the rooms of the package; vectors are data files."""

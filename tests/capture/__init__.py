@@ -1,0 +1,1 @@
+"""Dumps and captures to blocks of bytes."""

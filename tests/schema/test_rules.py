@@ -1,0 +1,174 @@
+"""Each rule of the notation, with the definition that breaks it: field, fault and remedy named."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto import SchemaError
+from kafka_admin_proto.schema.kafka_json import read_message
+
+
+def definition(*fields: dict[str, Any], **top: Any) -> str:
+    message: dict[str, Any] = {
+        "type": "data",
+        "name": "Sample",
+        "validVersions": "0-3",
+        "flexibleVersions": "2+",
+        "fields": list(fields),
+    }
+    return json.dumps({k: v for k, v in {**message, **top}.items() if v is not ...})
+
+
+def field(name: str = "Some", type: str = "int32", **more: Any) -> dict[str, Any]:
+    given = {"name": name, "type": type, "versions": "0+", **more}
+    return {k: v for k, v in given.items() if v is not ...}
+
+
+COMMON = [{"name": "Common", "versions": "0+", "fields": [field("Inner")]}]
+
+#: (definition, the field that the complaint names, a piece of the fault, a piece of the remedy)
+BROKEN: list[tuple[str, str, str, str]] = [
+    # the field
+    (definition(field("has space")), "has space", "invalid field name", "letters and digits"),
+    (definition(field("1st")), "1st", "invalid field name", "a letter first"),
+    (definition(field(versions=...)), "Some", '"versions" is missing', "add it"),
+    (definition(field(versions="x")), "Some", '"versions": \'x\' is not a version range', "2-5"),
+    (definition(field(versions="5-3")), "Some", "runs backwards", "none"),
+    (definition(field(versions="0-99999")), "Some", "is not a version range", "32767"),
+    (definition(field(versions="-1+")), "Some", "is not a version range", "32767"),
+    (definition(field(type="int33")), "Some", "unknown type 'int33'", "use one of bool"),
+    (definition(field(type="[]")), "Some", "names no element type", "[]int32"),
+    (definition(field(type="[][]int32")), "Some", "array of arrays", "array of structs"),
+    (definition(field(type="[]records")), "Some", "array of records", "struct"),
+    (definition(field(nullableVersions="0+")), "Some", "int32 cannot be null", "nullableVersions"),
+    (definition(field(entityType="brokerid")), "Some", "unknown entityType", "brokerId"),
+    (definition(field(type="[]string", entityType="brokerId")), "Some", "is for int32", "change"),
+    (definition(field(fields=[field("X")])), "Some", "cannot have fields", "name a struct"),
+    (definition(field(type="[]int8", fields=[])), "Some", "cannot have fields", "name a struct"),
+    (definition(field(flexibleVersions="2+")), "Some", "override flexibleVersions", "string and"),
+    (definition(field(type="string", flexibleVersions="1+")), "Some", "not a subset", "narrow"),
+    (definition(field(zeroCopy=True)), "Some", "zeroCopy is for bytes", "remove"),
+    (definition(field(type="bytes", mapKey="yes")), "Some", '"mapKey" is a string', "true or false"),
+    # tags
+    (definition(field(tag=-1, taggedVersions="2+")), "Some", "tag -1 is negative", "from 0"),
+    (definition(field(tag=0)), "Some", "no tagged versions", "taggedVersions"),
+    (definition(field(taggedVersions="2+")), "Some", "but no tag", "give it a tag"),
+    (definition(field(tag=0, taggedVersions="2-3")), "Some", "not open-ended", '"2+"'),
+    (definition(field(tag=0, taggedVersions="2+", versions="3+")), "Some", "not a subset of versions",
+     "widen"),
+    (definition(field(tag=0, taggedVersions="1+")), "Some", "subset of the flexible", "flexible"),
+    (definition(field(type="string", tag=0, taggedVersions="2+", nullableVersions="3+")), "Some",
+     "only 3+ are nullable", "or none"),
+    (definition(field(type="records", tag=0, taggedVersions="2+")), "Some", "cannot be tagged",
+     "remove the tag"),
+    (definition(field(type="[]S", fields=[field("Key", mapKey=True, tag=0, taggedVersions="2+")])),
+     "Some.Key", "cannot be a map key", "remove"),
+    (definition(field("A", tag=0, taggedVersions="2+"), field("B", tag=0, taggedVersions="2+")),
+     "B", "has tag 0", "its own tag"),
+    (definition(field(tag=1, taggedVersions="2+")), "Sample", "not contiguous", "use tag 0"),
+    # defaults
+    (definition(field(type="bool", default="yes")), "Some", "is not a bool", "true"),
+    (definition(field(default="ten")), "Some", "is not an integer", "0x7f"),
+    (definition(field(type="int8", default="128")), "Some", "does not fit int8", "-128 to 127"),
+    (definition(field(type="int8", default="0x80")), "Some", "does not fit int8", "-128 to 127"),
+    (definition(field(type="uint16", default="-1")), "Some", "does not fit uint16", "0 to 65535"),
+    (definition(field(type="uint32", default="4294967296")), "Some", "does not fit", "4294967295"),
+    (definition(field(type="float64", default="x")), "Some", "is not a number", "decimal"),
+    (definition(field(type="uuid", default="short")), "Some", "is not a uuid", "22 characters"),
+    (definition(field(type="bytes", default="ab")), "Some", "is not possible here", "null"),
+    (definition(field(type="[]int32", default="1")), "Some", "is not possible here", "null"),
+    (definition(field(type="S", fields=[], default="x")), "Some", "is not possible", "null"),
+    (definition(field(type="string", nullableVersions="1+", default="null")), "Some",
+     "null cannot be the default", 'nullableVersions to "0+"'),
+    (definition(field(default={"a": 1})), "Some", '"default" is an object', "a string"),
+    # structs
+    (definition(field("A"), field("A")), "A", "has that name", "rename"),
+    (definition(field("Ab"), field("ab")), "ab", "has that name", "rename"),
+    (definition(field(type="Missing")), "Some", "struct Missing is defined nowhere", "commonStructs"),
+    (definition(field("A", "[]S", fields=[field()]), field("B", "S", fields=[field()])), "B",
+     "defined twice", "commonStructs"),
+    (definition(field(type="Common", fields=[field()]), commonStructs=COMMON), "Some",
+     "defines the common struct Common again", "remove its fields"),
+    (definition(commonStructs=COMMON * 2), "Sample", "defined twice", "remove one"),
+    (definition(commonStructs=[{**COMMON[0], "name": "small"}]), "Sample", "small first letter",
+     "capitalise"),
+    (definition(commonStructs=[{"name": "C", "fields": []}]), "C", '"versions" is missing', "add"),
+    (definition(commonStructs=[{**COMMON[0], "fields": [field(type="Common")]}]), "Common.Some",
+     "contains itself", "circle"),
+    (definition(field(mapKey=True)), "Some", "top-level field cannot be a map key", "remove"),
+    # the message
+    (definition(validVersions=...), "Sample", '"validVersions" is missing', "add it"),
+    (definition(validVersions="0+"), "Sample", "no highest version", '"0-N"'),
+    (definition(flexibleVersions=...), "Sample", 'no "flexibleVersions"', "0+"),
+    (definition(flexibleVersions="2-3"), "Sample", "not open-ended", "plus"),
+    (definition(deprecatedVersions="2-7"), "Sample", "go beyond validVersions", "narrow"),
+    (definition(type="requests"), "Sample", "unknown message type", "request"),
+    (definition(type="request"), "Sample", "needs an api key", "apiKey"),
+    (definition(type="response", apiKey=1, listeners=["broker"]), "Sample", "for requests only",
+     "remove"),
+    (definition(latestVersionUnstable=True), "Sample", "for requests only", "remove"),
+    (definition(type="request", apiKey=1, listeners=["brokers"]), "Sample", "unknown listener",
+     "controller"),
+    (definition(apiKey="x"), "Sample", '"apiKey" is a string', "whole number"),
+    (definition(aboot="x"), "Sample", 'unknown key "aboot"', "about"),
+    (definition(field(nullable="0+")), "Some", 'unknown key "nullable"', "nullableVersions"),
+    (definition(fields={"name": "x"}), "Sample", '"fields" is an object', "an array"),
+    (definition("x"), "", "a field is a string", "JSON object"),  # type: ignore[arg-type]
+    ("[]", "", "a message is an array", "JSON object"),
+    ('{"name": "Sample", "type": "data", "type": "request"}', "", "appears twice", "remove one"),
+    ('{"name": "Sample", // x\n  "type" "data"}', "", "line 2 column 10", "correct the JSON"),
+    ('{"name": "Sample", /* never', "", "opens on line 1 never ends", "close it"),
+    ("[" * 100_000, "", "nested too deeply", "flatten"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "where", "fault", "remedy"), BROKEN)
+def test_refused(text: str, where: str, fault: str, remedy: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        read_message(text, file="Sample.json")
+    error = caught.value
+    assert error.file == "Sample.json"
+    assert error.field.endswith(where)
+    assert fault in error.fault
+    assert remedy in error.remedy
+    assert str(error).startswith("Sample.json: ")
+    assert str(error).endswith(f"{error.fault}; {error.remedy}")
+
+
+def test_what_upstream_files_contain_is_read() -> None:
+    spec = read_message(
+        """// a licence
+        { "apiKey": "7", "type": "request", "name": "OldRequest", /* text "with // quotes" */
+          "listeners": ["zkBroker"], "validVersions": "0-3", "deprecatedVersions": "0",
+          "flexibleVersions": "2+", "latestVersionUnstable": false,
+          "fields": [
+            { "name": "Url", "type": "string", "versions": "0+", "default": "http://x", // here
+              "about": "slashes in a string" },
+            { "name": "Hex", "type": "int64", "versions": "0+", "default": "0x7fffffffffffffff" },
+            { "name": "Number", "type": "int32", "versions": "0+", "default": -1 },
+            { "name": "Flag", "type": "bool", "versions": "0+", "default": true },
+            { "name": "NoDefault", "type": "string", "versions": "0+", "default": null },
+            { "name": "Tagged", "type": "[]uuid", "taggedVersions": "2+", "tag": "0" },
+            { "name": "Maybe", "type": "Common", "versions": "1+", "nullableVersions": "1+",
+              "default": "null" },
+            { "name": "Entity", "type": "int32", "versions": "0+", "entityType": "unknown" } ],
+          "commonStructs": [ { "name": "Common", "versions": "0+", "fields": [] } ] }"""
+    )
+    by_name = {field.name: field for field in spec.fields}
+    assert spec.api_key == 7
+    assert by_name["Url"].default_value == "http://x"
+    assert by_name["Hex"].default_value == (1 << 63) - 1
+    assert by_name["Number"].default_value == -1
+    assert by_name["Flag"].default_value is True
+    assert by_name["NoDefault"].default_value == ""
+    assert str(by_name["Tagged"].versions) == "2+"
+    assert by_name["Maybe"].default_value is None
+    assert by_name["Entity"].entity_type == ""
+
+
+def test_a_removed_request_is_read() -> None:
+    spec = read_message('{"apiKey": 5, "type": "request", "name": "X", "validVersions": "none"}')
+    assert spec.valid_versions.empty

@@ -1,0 +1,173 @@
+"""Properties of every message at every version, on values drawn at random."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto import DecodeError, TrailingBytesError, codec
+from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.testing import messages
+from kafka_admin_proto.wire.base import WireType
+from kafka_admin_proto.wire.blobs import Blob
+from kafka_admin_proto.wire.containers import Array
+from kafka_admin_proto.wire.tagged import TagHeader
+from tests.everything import every_message
+
+#: What a decoded value may take of memory, as a multiple of its frame, and what raising and
+#: reporting an error takes whatever the frame's size.
+MEMORY_FACTOR = 64
+MEMORY_OF_AN_ERROR = 32 * 1024
+
+
+class Spans:
+    """An observer that keeps the place of every length on the wire."""
+
+    def __init__(self) -> None:
+        self.lengths: list[tuple[str, int, bool, int]] = []
+
+    def span(
+        self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
+    ) -> None:
+        if isinstance(wire_type, (Blob, Array)):
+            size = 4 if isinstance(wire_type, Array) else wire_type.prefix_size
+            self.lengths.append((path, start, wire_type.compact, size))
+        elif isinstance(wire_type, TagHeader) and not isinstance(value, tuple):
+            self.lengths.append((path, start, True, 1))
+
+    def non_canonical(self, path: str, offset: int, fault: str) -> None:
+        raise AssertionError(f"{path} at byte {offset}: {fault}")
+
+
+@every_message
+def test_drawn_values(name: str, version: int) -> None:
+    found = codec(name, version)
+
+    @given(messages(name, version), st.integers(0, 1 << 32))
+    def check(value: Any, seed: int) -> None:
+        data = found.encode(value)
+        check_round_trip(found, value, data)
+        check_damaged_bytes(found, value, data)
+        check_flipped_bytes(found, data, random.Random(seed))
+
+    check()
+
+
+@every_message
+def test_noise(name: str, version: int) -> None:
+    found = codec(name, version)
+
+    @given(st.binary(max_size=40))
+    def check(noise: bytes) -> None:
+        check_any_bytes(found, noise)
+
+    check()
+
+
+@every_message
+def test_memory_of_hostile_lengths(name: str, version: int) -> None:
+    """Tracing memory is slow, and only a length that is huge could ask for much of it."""
+    found = codec(name, version)
+
+    @given(messages(name, version))
+    def check(value: Any) -> None:
+        data = found.encode(value)
+        for damaged in [data, *(lie for _, _, lie in damaged_lengths(found, data, huge_only=True))]:
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            with contextlib.suppress(DecodeError):
+                found.decode(damaged)
+            peak = tracemalloc.get_traced_memory()[1] - before
+            assert peak < MEMORY_FACTOR * len(damaged) + MEMORY_OF_AN_ERROR
+
+    tracemalloc.start()
+    try:
+        check()
+    finally:
+        tracemalloc.stop()
+
+
+def check_round_trip(found: Codec[Any], value: Any, data: bytes) -> None:
+    """Bytes and JSON there and back; the grammar alone does the same as the codec."""
+    assert found.decode(data, strict=True) == value
+    assert found.encode(found.decode(data)) == data
+    assert found.non_canonical(data) == []
+    assert found.grammar.parse(data) == value
+    assert found.grammar.build(value) == data
+    obj = found.to_json(value)
+    again = found.from_json(json.loads(json.dumps(obj)))
+    assert found.to_json(again) == obj
+    if '"NaN"' not in json.dumps(obj):  # JSON has one NaN, the wire has many
+        assert again == value
+
+
+def check_damaged_bytes(found: Codec[Any], value: Any, data: bytes) -> None:
+    """Truncated anywhere, with bytes after the end, with each length negative or huge."""
+    for end in range(len(data)):
+        error = refusal(found, data[:end])
+        assert error.offset <= end
+        assert error.path
+    with pytest.raises(TrailingBytesError) as caught:
+        found.decode(data + b"\x00\x01")
+    assert (caught.value.value, caught.value.rest) == (value, b"\x00\x01")
+    assert caught.value.offset == len(data)
+    for path, start, damaged in damaged_lengths(found, data):
+        error = refusal(found, damaged)
+        assert (error.path, error.offset) == (path, start)
+
+
+def check_flipped_bytes(found: Codec[Any], data: bytes, flips: random.Random) -> None:
+    flipped = bytearray(data)
+    for _ in range(flips.randint(1, 3) if flipped else 0):
+        flipped[flips.randrange(len(flipped))] ^= 1 << flips.randrange(8)
+    check_any_bytes(found, bytes(flipped))
+
+
+def check_any_bytes(found: Codec[Any], data: bytes) -> None:
+    """Whatever the bytes: a value or a DecodeError; and canonical bytes survive."""
+    try:
+        decoded = found.decode(data)
+    except DecodeError:
+        return
+    encoded = found.encode(decoded)
+    assert found.encode(found.decode(encoded, strict=True)) == encoded
+    assert encoded == data or found.non_canonical(data)
+
+
+def refusal(found: Codec[Any], data: bytes) -> DecodeError:
+    """The error of decoding; it names the message."""
+    try:
+        found.decode(data)
+    except DecodeError as error:
+        assert error.message == f"{found.name} v{found.version}"
+        assert error.expected
+        return error
+    raise AssertionError(f"{data.hex()} was decoded")
+
+
+def damaged_lengths(
+    found: Codec[Any], data: bytes, *, huge_only: bool = False
+) -> list[tuple[str, int, bytes]]:
+    """The data with each of its lengths made huge or negative, one at a time."""
+    spans = Spans()
+    found.decode_from(data, observer=spans)
+    damaged = []
+    for path, start, compact, size in spans.lengths:
+        if compact:
+            end = start + 1
+            while data[end - 1] & 0x80:
+                end += 1
+            lies = [b"\xff\xff\xff\xff\x07", b"\xff\xff\xff\xff\x0f", b"\x80\x80\x80\x80\x80\x01"]
+        else:
+            end = start + size
+            lies = [b"\x7f" + b"\xff" * (size - 1), (-2).to_bytes(size, "big", signed=True)]
+        for lie in lies[:1] if huge_only else lies:
+            damaged.append((path, start, data[:start] + lie + data[end:]))
+    return damaged

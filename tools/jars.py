@@ -1,0 +1,128 @@
+"""Published jars of a Kafka release, fetched once and kept in the checkout's cache.
+
+The ordinary Maven client does the fetching, so that its settings (mirrors, proxies, credentials)
+hold here too.  The cache is `.cache/jars/<release>/`; the environment variable
+KAFKA_ADMIN_PROTO_CACHE names another folder in place of `.cache`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+#: The artifacts whose jars hold message definitions and the classes generated from them.
+DEFINITION_ARTIFACTS = (
+    "kafka-clients",
+    "kafka-metadata",
+    "kafka-group-coordinator",
+    "kafka-share-coordinator",
+    "kafka-transaction-coordinator",
+    "kafka-raft",
+    "kafka-storage",
+)
+
+#: Artifacts younger than 3.9, by the first (major, minor) release that has them: a jar that was
+#: never published must not look like a network that is down.
+_FIRST_RELEASES = {"kafka-share-coordinator": (4, 0)}
+
+_COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
+
+_POM = """\
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>kafka-admin-proto</groupId>
+  <artifactId>jars</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <build>
+    <plugins>
+      <plugin>
+        <groupId>{plugin[0]}</groupId>
+        <artifactId>{plugin[1]}</artifactId>
+        <version>{plugin[2]}</version>
+        <configuration>
+          <outputDirectory>${{project.basedir}}</outputDirectory>
+          <artifactItems>{items}</artifactItems>
+        </configuration>
+      </plugin>
+    </plugins>
+  </build>
+</project>
+"""
+
+
+class ToolMissingError(Exception):
+    """A program that this needs is not installed; the message says what to install."""
+
+
+class FetchError(Exception):
+    """Maven could not bring a jar; the message ends with what Maven said."""
+
+
+def cache_folder() -> Path:
+    """The folder for what can be fetched or made again; it tells git to look away."""
+    named = os.environ.get("KAFKA_ADMIN_PROTO_CACHE")
+    folder = Path(named) if named else Path(__file__).resolve().parent.parent / ".cache"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".gitignore").write_text("*\n")
+    return folder
+
+
+def definition_artifacts(release: str) -> tuple[str, ...]:
+    """The names in DEFINITION_ARTIFACTS that `release` (such as "4.4.0") was published with."""
+    major, minor = (int(part) for part in release.split(".")[:2])
+    return tuple(
+        name for name in DEFINITION_ARTIFACTS if (major, minor) >= _FIRST_RELEASES.get(name, (0, 0))
+    )
+
+
+def fetch(release: str, artifacts: Sequence[str]) -> list[Path]:
+    """Bring the jars that are not in the cache yet, in one Maven run; give the paths of all.
+
+    An artifact is one of Kafka's by its bare name ("kafka-clients", at `release`) or any other by
+    "group:artifact:version".  Jars arrive in a folder of their own and are renamed into place, so
+    an interrupted run leaves no half jar behind.
+    """
+    folder = cache_folder() / "jars" / release
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = {}
+    for artifact in artifacts:
+        coordinates = artifact if ":" in artifact else f"org.apache.kafka:{artifact}:{release}"
+        _, name, version = coordinates.split(":")
+        wanted[folder / f"{name}-{version}.jar"] = coordinates
+    missing = [coordinates for jar, coordinates in wanted.items() if not jar.exists()]
+    if missing:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as part:
+            _copy(missing, Path(part))
+            for jar in Path(part).glob("*.jar"):
+                jar.replace(folder / jar.name)
+    return list(wanted)
+
+
+def _copy(coordinates: Sequence[str], folder: Path) -> None:
+    """Let Maven copy the artifacts into `folder`."""
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise ToolMissingError("mvn is not on the PATH; install Apache Maven (package `maven`)")
+    items = []
+    for group, artifact, version in (each.split(":") for each in coordinates):
+        items.append(
+            f"<artifactItem><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+            f"<version>{version}</version></artifactItem>"
+        )
+    pom = folder / "pom.xml"
+    pom.write_text(_POM.format(plugin=_COPY_GOAL.split(":"), items="".join(items)))
+    run = subprocess.run(
+        [maven, "--quiet", "--batch-mode", "--file", str(pom), _COPY_GOAL],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if run.returncode != 0:
+        raise FetchError(f"mvn could not fetch {', '.join(coordinates)}:\n{run.stdout[-2000:]}")
