@@ -51,15 +51,16 @@ __all__ = [
 if TYPE_CHECKING:
     from kafka_admin_proto.messages import *  # noqa: F403
 else:
+    from importlib import import_module
+
+    # Not `from kafka_admin_proto import messages`: that would ask __getattr__ for "messages".
+    _MESSAGES = f"{__name__}.messages"
 
     def __getattr__(name):
-        from kafka_admin_proto import messages
-
+        messages = import_module(_MESSAGES)
         if name not in messages.__all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return globals().setdefault(name, getattr(messages, name))
 
     def __dir__():
-        from kafka_admin_proto import messages
-
-        return sorted({*globals(), *messages.__all__})
+        return sorted({*globals(), *import_module(_MESSAGES).__all__})

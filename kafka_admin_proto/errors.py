@@ -135,14 +135,14 @@ class DecodeError(_CodecError):
 class TrailingBytesError(DecodeError):
     """A whole value was read and bytes are left: nearly always the wrong version.
 
-    ``value`` is what was read and ``rest`` the bytes after it.
+    ``value`` is what was read and ``rest`` the bytes after it; the text leaves them out, as they
+    may be a secret that was read amiss.
     """
 
     def __init__(self, value: Any, rest: bytes, *, message: str, offset: int) -> None:
         count = f"{len(rest)} byte{'s' * (len(rest) != 1)}"
         super().__init__(
-            f"{count} left after the end of the message: {_shorten(rest)}; "
-            "is it another version of it?",
+            f"{count} left after the end of the message; is it another version of it?",
             message=message,
             offset=offset,
             expected="the end of the data",
@@ -169,7 +169,3 @@ class DumpError(KafkaAdminProtoError, ValueError):
 
 class MissingExtraError(KafkaAdminProtoError, ImportError):
     """A feature needs an optional dependency; the text says which extra brings it."""
-
-
-def _shorten(data: bytes, limit: int = 16) -> str:
-    return data[:limit].hex(" ") + (" …" if len(data) > limit else "")

@@ -125,7 +125,7 @@ class JavaOracle:
             raise ToolMissingError("java is not on the PATH; install a JDK 17")
         jars = fetch(release, [*definition_artifacts(release), *_LIBRARIES])
         classes = _compiled(release, jars)
-        self._stderr = tempfile.TemporaryFile()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
         self._process = subprocess.Popen(
             [java, *_JVM_OPTIONS, "-cp", _class_path([classes, *jars]), "Oracle"],
             stdin=subprocess.PIPE,

@@ -118,9 +118,9 @@ def decode(
         )
     except UnknownMessageError as error:
         raise click.UsageError(str(error)) from None
-    frames = _Counted(
-        _all_frames(files or (click.get_binary_stream("stdin"),), decoder, input_format)
-    )
+    if not files and sys.stdin.isatty():
+        click.echo("Paste a dump and end it with Ctrl-D (--help shows other ways).", err=True)
+    frames = _Counted(_all_frames(files or (sys.stdin.buffer,), decoder, input_format))
     shown = (frame for number, frame in frames if only is None or number == only)
     _WRITERS[output](shown, mask=not show_secrets, raw=raw)
     if only is not None and frames.count < only:

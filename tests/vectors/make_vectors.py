@@ -1,4 +1,6 @@
-"""Write the golden files beside this one with Kafka's own classes: ``python -m tests.vectors.make_vectors``.
+"""Write the golden files beside this one with Kafka's own classes.
+
+Run as ``python -m tests.vectors.make_vectors``.
 
 ``messages.json``: values of the messages the package began with. Each goes from JSON through
 Java's JsonConverter into Java's object and out of it as bytes; the bytes and the JSON that Java
@@ -60,8 +62,10 @@ def voters(topic: dict[str, Any], **top: Any) -> dict[str, Any]:
 
 CANDIDATE = {"partitionIndex": 0, "candidateEpoch": 7, "candidateId": 2}
 DIRECTORIES = {"candidateDirectoryId": TOPIC_ID, "voterDirectoryId": "AAAAAAAAAAAAAAAAAAAAAQ"}
-REPLICA = {"partitionIndex": 0, "replicaEpoch": 7, "replicaId": 2, "preVote": True,
-           "replicaDirectoryId": TOPIC_ID, "voterDirectoryId": "AAAAAAAAAAAAAAAAAAAAAQ"}  # fmt: skip
+REPLICA = {
+    "partitionIndex": 0, "replicaEpoch": 7, "replicaId": 2, "preVote": True,
+    "replicaDirectoryId": TOPIC_ID, "voterDirectoryId": "AAAAAAAAAAAAAAAAAAAAAQ",
+}  # fmt: skip
 LOG_END = {"lastOffsetEpoch": 6, "lastOffset": 123456789012}
 LEADER = {"partitionIndex": 0, "leaderId": 2, "leaderEpoch": 7}
 ENDPOINTS = [{"name": "CONTROLLER", "host": "c2.example", "port": 9094}]
@@ -78,7 +82,8 @@ VALUES: list[tuple[str, str, int, dict[str, Any]]] = [
     ("3.9.2", "VoteRequest", 1,
      voters(CANDIDATE | DIRECTORIES | LOG_END, clusterId=None, voterId=3)),
     ("4.4.0", "VoteRequest", 2, voters(REPLICA | LOG_END, clusterId="c", voterId=3)),
-    ("3.9.2", "VoteResponse", 0, voters(LEADER | {"errorCode": 0, "voteGranted": True}, errorCode=0)),
+    ("3.9.2", "VoteResponse", 0,
+     voters(LEADER | {"errorCode": 0, "voteGranted": True}, errorCode=0)),
     ("3.9.2", "VoteResponse", 1,
      voters(LEADER | {"errorCode": 74, "voteGranted": False}, errorCode=0,
             nodeEndpoints=[{"nodeId": 2, "host": "c2.example", "port": 9094}])),

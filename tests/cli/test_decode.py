@@ -1,0 +1,311 @@
+"""``kap decode`` as a user runs it: inputs, outputs, exit codes, secrets."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kafka_admin_proto import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    CreateTopicsRequest,
+    IncrementalAlterConfigsRequest,
+    MetadataResponse,
+    ProduceRequest,
+    RequestHeader,
+    SaslAuthenticateRequest,
+)
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+)
+from kafka_admin_proto.protocol import frame, write_request, write_response
+
+SAMPLE = Path(__file__).parents[2] / "samples" / "create_topics.hex"
+
+
+def run(arguments: str, data: bytes | None = None) -> Result:
+    return CliRunner().invoke(kap, shlex.split(arguments), input=data)
+
+
+def records(arguments: str, data: bytes | None = None) -> list[dict[str, Any]]:
+    result = run(f"{arguments} --output json", data)
+    found: list[dict[str, Any]] = json.loads(result.stdout)
+    return found
+
+
+def test_the_sample_as_a_table() -> None:
+    result = run(f"decode {SAMPLE}")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == [
+        "#", "line", "offset", "direction", "api", "size", "id", "client", "errors", "body",
+    ]  # fmt: skip
+    assert len(lines) == 19
+    assert lines[1].split()[:8] == [
+        "1", "2", "0", "request", "CreateTopics", "v0", "54", "1",
+    ]  # fmt: skip
+    assert lines[1].endswith('"timeoutMs":7000}')
+    assert lines[4].split()[7:9] == ["2", "36"]  # TOPIC_ALREADY_EXISTS
+
+
+def test_the_sample_field_by_field() -> None:
+    result = run(f"decode {SAMPLE} --output fields --only 2")
+    assert result.exit_code == 0
+    assert [line.split() for line in result.stdout.splitlines()] == [
+        ["CreateTopics", "v0", "response,", "22", "bytes"],
+        ["offset", "bytes", "field", "type", "value"],
+        ["0", "00", "00", "00", "12", "size", "INT32", "18"],
+        ["4", "00", "00", "00", "01", "header.correlation_id", "INT32", "1"],
+        [
+            "8", "00", "00", "00", "01",
+            "topics", "ARRAY", "of", "CreatableTopicResult", '"1', 'item"',
+        ],
+        [
+            "12", "00", "06", "61", "70", "70", "6c", "65", "73",
+            "topics[0].name", "STRING", '"apples"',
+        ],
+        ["20", "00", "00", "topics[0].error_code", "INT16", "0"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("version", [1, 7])
+def test_every_byte_of_a_frame_is_in_a_row(version: int) -> None:
+    request = CreateTopicsRequest(topics=[CreatableTopic(name="a" * 200)])
+    if version == 7:
+        request.unknown_tagged_fields = ((9, b"nine"),)
+    data = frame(write_request(request, version, 1, "me"))
+    result = run("decode --input-format raw --output fields", data)
+    cells = [line.split("  ") for line in result.stdout.splitlines()[2:]]
+    shown = b"".join(bytes.fromhex([c for c in row if c][1]) for row in cells)
+    assert shown == data
+
+
+def test_inputs_of_all_formats_are_one(tmp_path: Path) -> None:
+    data = frame(write_request(CreateTopicsRequest(timeout_ms=77), 1, 3, "me"))
+    expected = records("decode --input-format raw", data)
+    assert expected[0]["body"]["timeoutMs"] == 77
+    xxd = " ".join(data[i : i + 2].hex() for i in range(0, 16, 2))
+    rest = " ".join(data[i : i + 2].hex() for i in range(16, len(data), 2))
+    texts = [
+        data,
+        data.hex().encode(),
+        data.hex(" ").upper().encode(),
+        base64.b64encode(data),
+        f"00000000: {xxd:39}  ................\n00000010: {rest:39}  ....\n".encode(),
+    ]
+    for text in texts:
+        file = tmp_path / "input"
+        file.write_bytes(text)
+        for found in (
+            records("decode", text),
+            records("decode -", text),
+            records(f"decode {file}"),
+        ):
+            assert [{**r, "capture": "-", "line": 0} for r in found] == [
+                {**r, "line": 0} for r in expected
+            ]
+
+
+def test_responses_need_their_request_or_options() -> None:
+    response = frame(write_response(MetadataResponse(controller_id=5), 12, 900))
+    found = records("decode --response --api Metadata --version 12", response)
+    assert found[0]["direction"] == "response"
+    assert found[0]["body"]["controllerId"] == 5
+    alone = run("decode --output jsonl", response)
+    assert alone.exit_code == 1
+    row = json.loads(alone.stdout)
+    assert row["raw"] == response.hex()
+    assert "say --response with --api and --version" in row["problem"]
+    assert run("decode --response --api Metadata", response).exit_code == 2
+
+
+def test_pipelined_requests_and_a_produce_without_response() -> None:
+    asked = ApiVersionsRequest(client_software_name="x", client_software_version="1")
+    stream = [
+        write_request(asked, 3, 1, "c"),
+        write_request(ProduceRequest(acks=0), 9, 2, "c"),
+        write_request(CreateTopicsRequest(), 7, 2, "c"),
+        write_response(ApiVersionsResponse(error_code=35), 0, 1),
+        b"\0\0\0\x02\0" + bytes.fromhex("00000000 01 00"),
+    ]
+    found = records("decode", b"".join(frame(payload) for payload in stream))
+    assert [
+        (row["direction"], row["api"], row["api_version"], row["problem"]) for row in found
+    ] == [
+        ("request", "ApiVersions", 3, None),
+        ("request", "Produce", 9, None),
+        ("request", "CreateTopics", 7, None),
+        ("response", "ApiVersions", 0, None),
+        ("response", "CreateTopics", 7, None),
+    ]
+    assert found[3]["error_codes"] == [35]
+
+
+def test_a_bare_body_and_a_payload_without_size() -> None:
+    body = CreateTopicsRequest(timeout_ms=1).encode(1)
+    found = records("decode --unit body --api CreateTopics --version 1", body.hex().encode())
+    assert (found[0]["api"], found[0]["direction"]) == ("CreateTopicsRequest", "data")
+    assert found[0]["body"]["timeoutMs"] == 1
+    header = RequestHeader(19, 1, 5, "me").encode(1)
+    found = records("decode --unit body --api RequestHeader --version 1", header.hex().encode())
+    assert found[0]["body"]["clientId"] == "me"
+    found = records("decode --unit payload", (header + body).hex().encode())
+    assert (found[0]["client_id"], found[0]["body"]["timeoutMs"]) == ("me", 1)
+    short = run("decode --unit body --api CreateTopics --version 1 --output json", b"0000")
+    assert short.exit_code == 1
+    assert "array count needs 4 bytes, 2 left" in json.loads(short.stdout)[0]["problem"]
+
+
+def test_nothing_is_dropped(tmp_path: Path) -> None:
+    good = frame(write_request(CreateTopicsRequest(), 1, 1, "c"))
+    unknown_api = frame(RequestHeader(12000, 3, 2, "c").encode(2) + b"\xca\xfe")
+    unknown_version = frame(RequestHeader(19, 99, 3, "c").encode(2) + b"\xca\xfe")
+    broken = frame(RequestHeader(19, 1, 4, "c").encode(1) + b"\x7f")
+    data = good + unknown_api + unknown_version + broken + b"\x16\x03\x01\x00\x00"
+    result = run("decode --output json --input-format raw", data)
+    assert result.exit_code == 1
+    rows = json.loads(result.stdout)
+    assert [row["api"] for row in rows] == [
+        "CreateTopics",
+        None,
+        "CreateTopics",
+        "CreateTopics",
+        None,
+    ]
+    assert [row["correlation_id"] for row in rows] == [1, 2, 3, 4, None]
+    assert [row["problem"] is None for row in rows] == [True, False, False, False, False]
+    assert "unknown api key 12000" in rows[1]["problem"]
+    assert "CreateTopicsRequest has versions 0-7, not 99" in rows[2]["problem"]
+    # Offsets are those of the frame, its size included: 4 + 11 bytes of header.
+    assert "CreateTopicsRequest v1, topics at byte 15: array count needs 4" in rows[3]["problem"]
+    assert "TLS handshake" in rows[4]["problem"]
+    shown = records("decode --input-format raw --show-secrets", data)
+    raw = bytes.fromhex("".join(row["raw"] for row in shown if row["raw"]))
+    assert raw == data[len(good) :]
+
+    missing = tmp_path / "second"
+    missing.write_text("what is this?\n")
+    first = tmp_path / "first"
+    first.write_bytes(good)
+    result = run(f"decode {first} {missing} --output json")
+    assert result.exit_code == 1
+    rows = json.loads(result.stdout)
+    assert (rows[0]["problem"], rows[0]["capture"]) == (None, str(first))
+    assert rows[1]["capture"] == str(missing)
+    assert "what is this?" in rows[1]["problem"]
+
+
+def test_a_table_shows_problems_beside_it() -> None:
+    result = run("decode --input-format raw", b"\xff\xff\xff\xff")
+    assert result.exit_code == 1
+    assert "(not decoded)" in result.stdout
+    assert result.stderr == "frame 1: at byte 0: frame size -1 is negative\n"
+    result = run("decode --input-format raw --output fields", b"\xff\xff\xff\xff")
+    assert "ff ff ff ff" in result.stdout
+    assert "frame size -1 is negative" in result.stderr
+
+
+def test_tsv_has_stable_columns_and_no_header() -> None:
+    name = "tab\there\nand \x1b[31mred"
+    request = CreateTopicsRequest(topics=[CreatableTopic(name=name)])
+    result = run(
+        "decode --output tsv --input-format raw", frame(write_request(request, 1, 1, name))
+    )
+    (line,) = result.stdout.splitlines()
+    cells = line.split("\t")
+    assert cells[:9] == [
+        "-", "0", "0", "request", str(4 + 10 + len(name) + len(request.encode(1))), "19",
+        "CreateTopics", "1", "1",
+    ]  # fmt: skip
+    assert cells[9] == "tab\\there\\nand \\x1b[31mred"
+    assert json.loads(cells[11])["topics"][0]["name"] == name
+    assert cells[12:] == ["", ""]
+
+
+@pytest.mark.parametrize("output", ["table", "tsv", "fields"])
+def test_no_control_character_reaches_a_terminal(output: str) -> None:
+    nasty = "\x1b]0;owned\x07\u202e\x9b2J"
+    request = CreateTopicsRequest(topics=[CreatableTopic(name=nasty)])
+    data = frame(write_request(request, 1, 1, nasty))
+    result = run(f"decode --output {output} --input-format raw", data)
+    assert not set(nasty.replace("]0;owned", "").replace("2J", "")) & set(result.stdout)
+
+
+SECRET = b"hunter2-hunter2"
+
+
+@pytest.mark.parametrize("output", ["table", "json", "jsonl", "tsv", "fields"])
+@pytest.mark.parametrize("damage", [b"", b"\x00"])
+def test_secrets_are_masked_everywhere(output: str, damage: bytes) -> None:
+    login = SaslAuthenticateRequest(auth_bytes=b"\0me\0" + SECRET)
+    configs = [
+        AlterableConfig("ssl.key.password", 0, SECRET.decode()),
+        AlterableConfig("a", 0, "b"),
+    ]
+    alter = IncrementalAlterConfigsRequest(resources=[AlterConfigsResource(4, "1", configs)])
+    data = frame(write_request(login, 2, 1, "c") + damage) + frame(
+        write_request(alter, 1, 2, "c") + damage
+    )
+    forms = [
+        SECRET.decode(),
+        SECRET.hex(),
+        SECRET.hex(" "),
+        base64.b64encode(SECRET).decode()[1:-3],
+    ]
+    arguments = f"decode --raw --input-format raw --output {output}"
+    masked = run(arguments, data)
+    assert not [form for form in forms if form in masked.output]
+    assert "**" in masked.stdout
+    shown = run(f"{arguments} --show-secrets", data)
+    assert [form for form in forms if form in shown.output]
+    assert masked.exit_code == shown.exit_code == (1 if damage else 0)
+
+
+def test_a_broken_body_that_may_hold_a_secret_is_masked_whole() -> None:
+    login = write_request(SaslAuthenticateRequest(auth_bytes=SECRET), 2, 1, "c")
+    cut = frame(login[:-3])
+    (row,) = records("decode --input-format raw", cut)
+    assert SECRET.hex()[:8] not in row["raw"]
+    assert row["raw"].endswith("**")
+    (row,) = records("decode --input-format raw --show-secrets", cut)
+    assert row["raw"] == cut.hex()
+
+
+def test_the_limit_on_frames() -> None:
+    data = frame(write_request(CreateTopicsRequest(), 1, 1, "c"))
+    assert run("decode --input-format raw --max-frame-bytes 10", data).exit_code == 1
+    (row,) = records("decode --input-format raw --max-frame-bytes 10", data)
+    assert "over the limit of 10" in row["problem"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ("decode nowhere.hex", "nowhere.hex"),
+        ("decode --unit body", "--unit body needs --api and --version"),
+        ("decode --api Nothing --version 1", "no message 'Nothing"),
+        ("decode --api CreateTopics --version 9", "has versions 0-7, not 9"),
+        ("decode --output xml", "xml"),
+        (f"decode {SAMPLE} --only 99", "there is no frame 99; the input has 18"),
+    ],
+)
+def test_usage_errors(arguments: str, text: str) -> None:
+    result = run(arguments, b"")
+    assert result.exit_code == 2
+    assert text in result.stderr
+
+
+def test_an_empty_input_is_an_error_and_still_json() -> None:
+    result = run("decode --output json", b"")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)[0]["problem"] == "the input is empty"

@@ -1,0 +1,111 @@
+"""``kap schema`` and the rest of the command line."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner, Result
+
+import kafka_admin_proto
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.kafka_json import read_message
+
+
+def run(arguments: str) -> Result:
+    return CliRunner().invoke(kap, shlex.split(arguments))
+
+
+def test_list() -> None:
+    lines = run("schema list --type request").stdout.splitlines()
+    assert lines[0].split() == ["name", "type", "key", "versions", "flexible", "from"]
+    assert ["CreateTopicsRequest", "request", "19", "0-7", "5"] in [line.split() for line in lines]
+    assert not [line for line in lines if "Response" in line]
+    rows = json.loads(run("schema list --output json").stdout)
+    assert {row["name"] for row in rows} == set(catalog().names())
+    tsv = run("schema list --output tsv").stdout.splitlines()
+    assert "CreateTopicsRequest\trequest\t19\t0-7\t5" in tsv
+
+
+def test_show() -> None:
+    both = run("schema show CreateTopics").stdout
+    assert "CreateTopicsRequest: request, api key 19, versions 0-7, flexible 5+" in both
+    assert "CreateTopicsResponse: response, api key 19, versions 0-7, flexible 5+" in both
+    assert "  num_partitions" in both
+    old = run("schema show CreateTopicsRequest --version 0").stdout
+    assert "CreateTopicsRequest v0" in old
+    assert "validate_only" not in old
+    assert "secret by name" in old
+
+
+@pytest.mark.parametrize("name", ["VoteRequest", "ListClientMetricsResourcesRequest"])
+def test_show_json_is_kafkas_notation(name: str) -> None:
+    spec = read_message(run(f"schema show {name} --output json").stdout)
+    assert (
+        spec.fields
+        == read_message((catalog().folder / "kafka" / f"{spec.name}.json").read_text()).fields
+    )
+
+
+def test_show_what_does_not_exist() -> None:
+    result = run("schema show CreateTopix")
+    assert result.exit_code == 2
+    assert "did you mean" in result.stderr
+    result = run("schema show CreateTopics --version 9")
+    assert result.exit_code == 2
+    assert "CreateTopicsRequest has 0-7" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", ["", "decode", "schema", "schema list", "schema show", "completion"]
+)
+def test_help(arguments: str) -> None:
+    result = run(f"{arguments} --help")
+    assert result.exit_code == 0
+    assert "Usage: kap" in result.stdout
+    if arguments in ("decode", "schema list", "schema show", "completion"):
+        assert "Example" in result.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str) -> None:
+    result = run(f"completion {shell}")
+    assert result.exit_code == 0
+    assert "_KAP_COMPLETE" in result.stdout
+
+
+def test_completion_of_api_names() -> None:
+    result = CliRunner().invoke(
+        kap,
+        env={
+            "_KAP_COMPLETE": "bash_complete",
+            "COMP_WORDS": "kap schema show createt",
+            "COMP_CWORD": "3",
+        },
+        prog_name="kap",
+        standalone_mode=False,
+    )
+    assert "plain,CreateTopics\n" in result.stdout
+
+
+def test_as_a_program() -> None:
+    script = "from kafka_admin_proto.cli import main; main()"
+    version = subprocess.run(
+        [sys.executable, "-c", script, "--version"], capture_output=True, text=True, check=True
+    )
+    assert version.stdout == f"kap, version {kafka_admin_proto.__version__}\n"
+
+
+def test_without_its_extra() -> None:
+    script = (
+        "import sys; sys.modules['click'] = None\nfrom kafka_admin_proto.cli import main; main()"
+    )
+    failed = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert failed.returncode == 2
+    assert failed.stderr == "kap needs the package click: pip install 'kafka-admin-proto[cli]'\n"
