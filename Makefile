@@ -6,7 +6,7 @@ VENV   ?= .venv
 RUN    := $(VENV)/bin/python
 READY  := $(VENV)/.ready
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
-TESTS  ?= -n 2
+TESTS  ?= -n 2 --dist loadgroup
 
 .PHONY: demo test check generate import-schemas
 

@@ -1,0 +1,136 @@
+"""The wheel by itself: installed in an environment of its own, used outside the checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.oracle import skip_or_fail
+
+ROOT = Path(__file__).parents[1]
+
+#: One worker builds the wheel for all of these.
+pytestmark = pytest.mark.xdist_group("wheel")
+
+#: What `import kafka_admin_proto` may take on top of `import construct, msgspec`, in seconds.
+IMPORT_BUDGET = 0.060
+
+TYPED_PROGRAM = """
+from uuid import UUID
+
+from kafka_admin_proto import Codec, CreateTopicsRequest, DecodeError, UpdateMetadataRequest, codec
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
+
+request = CreateTopicsRequest(
+    topics=[CreatableTopic("t", 3, configs=[CreatableTopicConfig("k", None)])], timeout_ms=1
+)
+c: Codec[CreateTopicsRequest] = codec(CreateTopicsRequest, 1)
+data: bytes = c.encode(request)
+try:
+    back: CreateTopicsRequest = c.decode(data)
+except DecodeError as error:
+    place: tuple[str, int] = (error.path, error.offset)
+name: str = back.topics[0].name
+value: str | None = back.topics[0].configs[0].value
+again: CreateTopicsRequest = CreateTopicsRequest.decode(request.encode(version=1), version=1)
+ids: list[UUID] = [state.topic_id for state in UpdateMetadataRequest().topic_states]
+obj: dict[str, object] = c.to_json(back)
+print(name, value, again == request == c.from_json(obj), ids, back.topics[0].num_partitions)
+"""
+
+#: A line put to the end of the program above, and the error code that mypy must give for it.
+MISTAKES = [
+    ("from kafka_admin_proto import CreateTopicRequest", "attr-defined"),
+    ("request.timeout", "attr-defined"),
+    ("back.topics[0].partitions", "attr-defined"),
+    ("CreateTopicsRequest(timeout_ms='1')", "arg-type"),
+    ("CreateTopicsRequest(timeout=1)", "call-arg"),
+    ("CreatableTopic(name=None)", "arg-type"),
+    ("request.topics = [1]", "list-item"),
+    ("codec(UpdateMetadataRequest, 7).encode(request)", "arg-type"),
+    ("codec(CreateTopicsRequest, '1')", "call-overload"),
+    ("value.upper()", "union-attr"),
+]
+
+
+def run(*command: object, cwd: Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+    # Nothing of the checkout may help: no PYTHONPATH, another folder.
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not check or done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of a fresh environment with the wheel and what it depends on."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = (sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT)
+    run(*build, cwd=folder)
+    (wheel,) = folder.glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    venv.create(folder / "venv", with_pip=True)
+    found = folder / "venv" / "bin" / "python"
+    pip = (found, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    installed = run(*pip, "-c", ROOT / "constraints.txt", wheel, cwd=folder, check=False)
+    if installed.returncode:
+        skip_or_fail(f"pip cannot install what the wheel depends on: {installed.stderr[-300:]}")
+    return found
+
+
+def test_it_works_outside_the_checkout(python: Path, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(TYPED_PROGRAM)
+    done = run(python, "program.py", cwd=tmp_path)
+    assert done.stdout == "t None True [] 3\n"
+    every = (
+        "from kafka_admin_proto import codec\n"
+        "from kafka_admin_proto.schema.catalog import catalog\n"
+        "names = catalog().names()\n"
+        "for n in names:\n"
+        "  for v in catalog().entry(n).versions:\n"
+        "    c = codec(n, v); assert c.decode(c.encode(c.value_class())) is not None\n"
+        "print(len(names))"
+    )
+    assert int(run(python, "-c", every, cwd=tmp_path).stdout) > 280
+    kap = run(python.parent / "kap", "--version", cwd=tmp_path, check=False)
+    assert (kap.returncode, kap.stderr.count("kafka-admin-proto[cli]")) == (2, 1)
+
+
+def test_a_typed_program_passes_mypy_and_mistakes_do_not(python: Path, tmp_path: Path) -> None:
+    def mypy(text: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "program.py").write_text(text)
+        options = ("--strict", "--python-executable", python, "--cache-dir", tmp_path / "cache")
+        command = (sys.executable, "-m", "mypy", *options, "program.py")
+        return run(*command, cwd=tmp_path, check=False)
+
+    passed = mypy(TYPED_PROGRAM)
+    assert passed.returncode == 0, passed.stdout
+    for line, code in MISTAKES:
+        failed = mypy(f"{TYPED_PROGRAM}{line}\n")
+        assert failed.returncode == 1, line
+        errors = [row for row in failed.stdout.splitlines() if ": error: " in row]
+        assert len(errors) == 1, failed.stdout
+        assert errors[0].endswith(f"[{code}]"), failed.stdout
+
+
+def test_a_cold_import_is_quick_and_loads_nothing_it_need_not(python: Path, tmp_path: Path) -> None:
+    def seconds(modules: str) -> float:
+        script = f"from time import perf_counter as t; s = t(); import {modules}; print(t() - s)"
+        return float(run(python, "-c", script, cwd=tmp_path).stdout)
+
+    pairs = [(seconds("construct, msgspec"), seconds("kafka_admin_proto")) for _ in range(9)]
+    base, whole = (min(column) for column in zip(*pairs, strict=True))
+    assert whole - base < IMPORT_BUDGET, f"{whole:.3f} s beside {base:.3f} s"
+
+    script = "import kafka_admin_proto, sys; print(*sys.modules)"
+    loaded = set(run(python, "-c", script, cwd=tmp_path).stdout.split())
+    assert not [name for name in loaded if name.startswith("kafka_admin_proto.messages")]
+    assert not loaded & {"click", "rich", "hypothesis", "dpkt", "cramjam", "pyspark", "pyarrow"}
