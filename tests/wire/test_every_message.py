@@ -73,13 +73,14 @@ def test_noise(name: str, version: int) -> None:
 
 @every_message
 def test_memory_of_hostile_lengths(name: str, version: int) -> None:
-    """Tracing memory is slow, and only a length that is huge could ask for much of it."""
+    """Tracing memory is slow: of each value a few lengths are made huge, others of the next."""
     found = codec(name, version)
 
-    @given(messages(name, version))
-    def check(value: Any) -> None:
+    @given(messages(name, version), st.integers(0, 1 << 32))
+    def check(value: Any, seed: int) -> None:
         data = found.encode(value)
-        for damaged in [data, *(lie for _, _, lie in damaged_lengths(found, data, huge_only=True))]:
+        lies = [lie for _, _, lie in damaged_lengths(found, data, huge_only=True)]
+        for damaged in [data, *random.Random(seed).sample(lies, min(3, len(lies)))]:
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
             with contextlib.suppress(DecodeError):
@@ -137,7 +138,7 @@ def check_any_bytes(found: Codec[Any], data: bytes) -> None:
     except DecodeError:
         return
     encoded = found.encode(decoded)
-    assert found.encode(found.decode(encoded, strict=True)) == encoded
+    assert found.encode(found.decode(encoded)) == encoded
     assert encoded == data or found.non_canonical(data)
 
 

@@ -1,5 +1,5 @@
 # The part of construct 2.10 that this package uses, typed; construct itself ships no types.
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 class ConstructError(Exception):
     path: str | None
