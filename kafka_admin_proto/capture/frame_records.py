@@ -92,6 +92,8 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
 
     def raw_hex(self, *, mask: bool = True) -> str:
         """All bytes in hex, those of secrets as ``**``."""
+        if not mask or self.codec is None or not has_secrets(self.codec):
+            return self.data.hex()
         return masked_hex(self.data, self.field_rows(mask=mask))
 
     def field_rows(self, *, mask: bool = True) -> list[FieldRow]:

@@ -19,7 +19,7 @@ from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.schema.catalog import catalog
 
 #: On a terminal a field shows this many of its bytes, and as many characters of its value.
-_SHOWN_BYTES = 12
+_SHOWN_BYTES = 8
 _SHOWN_VALUE = 60
 
 
@@ -188,7 +188,7 @@ def _write_tsv(frames: Iterator[DecodedFrame], *, mask: bool, raw: bool) -> None
 
 
 def _write_table(frames: Iterator[DecodedFrame], *, mask: bool, raw: bool) -> None:
-    columns = ["#", "line", "offset", "direction", "api", "size", "id", "client", "errors", "body"]
+    columns = ["#", "at", "what", "api", "size", "id", "client", "errors", "body"]
     rows = []
     problems = []
     for number, frame in enumerate(frames, 1):
@@ -197,14 +197,14 @@ def _write_table(frames: Iterator[DecodedFrame], *, mask: bool, raw: bool) -> No
         version = "" if frame.api_version is None else f" v{frame.api_version}"
         body = "(not decoded)" if frame.body is None else compact_json(record["body"])
         cells = (
-            number, frame.line, frame.stream_offset, frame.direction, api + version,
+            number, _place(frame), frame.direction, api + version,
             record["size"], _or_empty(frame.correlation_id), _or_empty(record["client_id"]),
             ",".join(str(code) for code in record["error_codes"]), body,
         )  # fmt: skip
         rows.append([printable(str(cell)) for cell in cells])
         if frame.error is not None:
             problems.append(f"frame {number}: {frame.problem}")
-    print_table(columns, rows, fold="body")
+    print_table(columns, rows, cut="body")
     for problem in problems:
         click.echo(printable(problem), err=True)
 
@@ -226,7 +226,7 @@ def _write_fields(frames: Iterator[DecodedFrame], *, mask: bool, raw: bool) -> N
             rows.append([str(row.start), shown, row.path, row.type, value])
         version = "" if frame.api_version is None else f" v{frame.api_version}"
         title = f"{frame.api or 'unknown'}{version} {frame.direction}, {len(frame.data)} bytes"
-        print_table(columns, rows, title=title)
+        print_table(columns, rows, title=title, wrap=("bytes", "type", "value"))
         if frame.error is not None:
             click.echo(printable(f"{title}: {frame.problem}"), err=True)
 
@@ -238,6 +238,12 @@ _WRITERS: dict[str, Callable[..., None]] = {
     "tsv": _write_tsv,
     "fields": _write_fields,
 }
+
+
+def _place(frame: DecodedFrame) -> str:
+    """Where the frame is: the line of its block in a dump, "+" the offset there if not 0."""
+    offset = f"+{frame.stream_offset}" if frame.stream_offset or not frame.line else ""
+    return f"{frame.line or ''}{offset}"
 
 
 def _dumps(record: dict[str, Any]) -> str:

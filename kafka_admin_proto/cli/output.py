@@ -26,14 +26,20 @@ def compact_json(value: Any) -> str:
 
 
 def print_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "", fold: str = ""
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    cut: str = "",
+    wrap: Sequence[str] = (),
 ) -> None:
     """A table: with rules and colour on a terminal, padded columns where piped.
 
-    The column ``fold`` is the one that gives way on a narrow terminal.
+    On a narrow terminal the column ``cut`` loses the ends of its cells and the columns ``wrap``
+    take several lines; the others stay whole.
     """
     if sys.stdout.isatty():
-        _rich_table(columns, rows, title, fold)
+        _rich_table(columns, rows, title, cut, wrap)
         return
     if title:
         click.echo(title)
@@ -43,20 +49,41 @@ def print_table(
         click.echo("  ".join(cells).rstrip())
 
 
+#: A cell that is cut shows at least this much, even if the table then is wider than the terminal.
+_LEAST = 8
+
+
 def _rich_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], title: str, fold: str
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    title: str,
+    cut: str,
+    wrap: Sequence[str],
 ) -> None:
     from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, title=Text(title) if title else None, title_justify="left")
-    for column in columns:
-        if column == fold:
-            table.add_column(column, overflow="ellipsis", no_wrap=True, ratio=1)
-        else:
-            table.add_column(column, overflow="fold")
+    console = Console()
+    table = Table(
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        title=Text(title) if title else None,
+        title_justify="left",
+    )
+    widths = [max(cell_len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+    for column, width in zip(columns, widths, strict=True):
+        least = width if column != cut and column not in wrap else None
+        table.add_column(column, overflow="fold", no_wrap=column not in wrap, min_width=least)
+    # Each column has a space and a divider after it, the box an edge on either side.
+    taken = sum(width + 2 for column, width in zip(columns, widths, strict=True) if column != cut)
+    room = max(console.width - taken - 4, _LEAST)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+        cells = [Text(cell) for cell in row]
+        for column, cell in zip(columns, cells, strict=True):
+            if column == cut:
+                cell.truncate(room, overflow="ellipsis")
+        table.add_row(*cells)
+    console.print(table)

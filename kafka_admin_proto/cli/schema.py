@@ -114,5 +114,5 @@ def _print_spec(spec: MessageSpec, version: int | None) -> None:
         values = msgspec.structs.asdict(row)
         indented = "  " * row.depth + row.attribute
         rows.append([indented, *(values[column] for column in columns[1:])])
-    print_table(columns, rows, title=title)
+    print_table(columns, rows, title=title, wrap=("type", "notes"))
     click.echo()

@@ -85,11 +85,11 @@ def has_secrets(codec: Codec[Any]) -> bool:
 
 def masked_hex(data: bytes, rows: list[FieldRow]) -> str:
     """The bytes in hex, those of secret rows as ``**``."""
-    pairs = [f"{byte:02x}" for byte in data]
+    text = bytearray(data.hex(), "ascii")
     for row in rows:
         if row.secret:
-            pairs[row.start : row.end] = ["**"] * (row.end - row.start)
-    return "".join(pairs)
+            text[2 * row.start : 2 * row.end] = b"**" * (row.end - row.start)
+    return text.decode("ascii")
 
 
 def _finish(row: FieldRow, prefix: str, mask: bool) -> FieldRow:

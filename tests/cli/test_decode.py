@@ -48,14 +48,14 @@ def test_the_sample_as_a_table() -> None:
     assert result.stderr == ""
     lines = result.stdout.splitlines()
     assert lines[0].split() == [
-        "#", "line", "offset", "direction", "api", "size", "id", "client", "errors", "body",
+        "#", "at", "what", "api", "size", "id", "client", "errors", "body",
     ]  # fmt: skip
     assert len(lines) == 19
-    assert lines[1].split()[:8] == [
-        "1", "2", "0", "request", "CreateTopics", "v0", "54", "1",
+    assert lines[1].split()[:7] == [
+        "1", "2", "request", "CreateTopics", "v0", "54", "1",
     ]  # fmt: skip
     assert lines[1].endswith('"timeoutMs":7000}')
-    assert lines[4].split()[7:9] == ["2", "36"]  # TOPIC_ALREADY_EXISTS
+    assert lines[4].split()[6:8] == ["2", "36"]  # TOPIC_ALREADY_EXISTS
 
 
 def test_the_sample_field_by_field() -> None:
