@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import math
+import re
 import struct
 from typing import IO, Any
 from uuid import UUID
@@ -21,6 +21,10 @@ from kafka_admin_proto.wire.base import (
     read_exactly,
     wrong_json,
 )
+
+
+_CANONICAL = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
+_BASE64 = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 
 
 class Bool(WireType):
@@ -155,10 +159,8 @@ def uuid_to_text(value: UUID) -> str:
 
 def uuid_from_text(text: str) -> UUID:
     """Read Kafka's form or the canonical one with hyphens; ValueError for anything else."""
-    if len(text) == 36:
+    if _CANONICAL.fullmatch(text):
         return UUID(text)
-    try:
-        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except binascii.Error as error:
-        raise ValueError(str(error)) from None
-    return UUID(bytes=raw)
+    if _BASE64.fullmatch(text):
+        return UUID(bytes=base64.urlsafe_b64decode(f"{text[:22]}=="))
+    raise ValueError(f"{text!r} is not a uuid")
