@@ -22,7 +22,6 @@ from kafka_admin_proto.wire.base import (
     wrong_json,
 )
 
-
 _CANONICAL = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
 _BASE64 = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 
