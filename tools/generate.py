@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.render.schema_rows import field_notes
 from kafka_admin_proto.schema.catalog import (
     Entry,
     apply_overlay,
@@ -27,7 +28,6 @@ from kafka_admin_proto.schema.catalog import MessageOverlay as Overlay
 from kafka_admin_proto.schema.defaults import ZERO_UUID
 from kafka_admin_proto.schema.kafka_json import read_message
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
-from kafka_admin_proto.schema.versions import VersionRange
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT / "schemas"
@@ -215,16 +215,7 @@ def _facts(spec: MessageSpec, field: FieldSpec) -> str:
     if field.tag is not None:
         where = "" if field.tagged_versions == field.versions else f" in {field.tagged_versions}"
         facts.append(f"tag {field.tag}{where}")
-    if field.entity_type:
-        facts.append(field.entity_type)
-    if field.ignorable and field.versions != VersionRange.ALL:
-        facts.append("ignorable")
-    if field.sensitive:
-        facts.append("secret")
-    if field.named_by:
-        facts.append(f"secret if ``{python_name(field.named_by)}`` says so")
-    if field.aliases:
-        facts.append(f"formerly {', '.join(field.aliases)}")
+    facts += field_notes(field)
     return ", ".join(facts)
 
 

@@ -17,7 +17,7 @@ class AddPartitionsToTxnTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName, map key
     - ``partitions``: []int32
     """
 
@@ -31,7 +31,7 @@ class AddPartitionsToTxnTransaction(StructValue):
 
     Fields:
 
-    - ``transactional_id``: string, versions 4+, transactionalId
+    - ``transactional_id``: string, versions 4+, transactionalId, map key
     - ``producer_id``: int64, versions 4+, producerId
     - ``producer_epoch``: int16, versions 4+
     - ``verify_only``: bool, versions 4+

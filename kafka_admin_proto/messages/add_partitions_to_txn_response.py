@@ -22,7 +22,7 @@ class AddPartitionsToTxnPartitionResult(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32, map key
     - ``partition_error_code``: int16
     """
 
@@ -36,7 +36,7 @@ class AddPartitionsToTxnTopicResult(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName, map key
     - ``results_by_partition``: []AddPartitionsToTxnPartitionResult
     """
 
@@ -50,7 +50,7 @@ class AddPartitionsToTxnResult(StructValue):
 
     Fields:
 
-    - ``transactional_id``: string, versions 4+, transactionalId
+    - ``transactional_id``: string, versions 4+, transactionalId, map key
     - ``topic_results``: []AddPartitionsToTxnTopicResult, versions 4+
     """
 

@@ -19,7 +19,7 @@ class Listener(StructValue):
 
     Fields:
 
-    - ``name``: string
+    - ``name``: string, map key
     - ``host``: string
     - ``port``: uint16
     """

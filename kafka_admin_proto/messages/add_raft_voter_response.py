@@ -17,7 +17,7 @@ class AddRaftVoterResponse(Message):
 
     - ``throttle_time_ms``: int32
     - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_message``: string, nullable, ignorable
     """
 
     message_name: ClassVar[str] = "AddRaftVoterResponse"

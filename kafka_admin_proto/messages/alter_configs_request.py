@@ -17,8 +17,8 @@ class AlterableConfig(StructValue):
 
     Fields:
 
-    - ``name``: string
-    - ``value``: string, nullable, secret if ``name`` says so
+    - ``name``: string, map key
+    - ``value``: string, nullable, secret by name
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"value": "name"}
@@ -33,8 +33,8 @@ class AlterConfigsResource(StructValue):
 
     Fields:
 
-    - ``resource_type``: int8
-    - ``resource_name``: string
+    - ``resource_type``: int8, map key
+    - ``resource_name``: string, map key
     - ``configs``: []AlterableConfig
     """
 

@@ -17,7 +17,7 @@ class AlterReplicaLogDirTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName, map key
     - ``partitions``: []int32
     """
 
@@ -31,7 +31,7 @@ class AlterReplicaLogDir(StructValue):
 
     Fields:
 
-    - ``path``: string
+    - ``path``: string, map key
     - ``topics``: []AlterReplicaLogDirTopic
     """
 

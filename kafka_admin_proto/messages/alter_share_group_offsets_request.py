@@ -35,7 +35,7 @@ class AlterShareGroupOffsetsRequestTopic(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
+    - ``topic_name``: string, topicName, map key
     - ``partitions``: []AlterShareGroupOffsetsRequestPartition
     """
 

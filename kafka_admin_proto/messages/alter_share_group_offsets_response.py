@@ -39,7 +39,7 @@ class AlterShareGroupOffsetsResponseTopic(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
+    - ``topic_name``: string, topicName, map key
     - ``topic_id``: uuid
     - ``partitions``: []AlterShareGroupOffsetsResponsePartition
     """

@@ -17,7 +17,7 @@ class ApiVersion(StructValue):
 
     Fields:
 
-    - ``api_key``: int16
+    - ``api_key``: int16, map key
     - ``min_version``: int16
     - ``max_version``: int16
     """
@@ -33,7 +33,7 @@ class SupportedFeatureKey(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 3+
+    - ``name``: string, versions 3+, map key
     - ``min_version``: int16, versions 3+
     - ``max_version``: int16, versions 3+
     """
@@ -49,7 +49,7 @@ class FinalizedFeatureKey(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 3+
+    - ``name``: string, versions 3+, map key
     - ``max_version_level``: int16, versions 3+
     - ``min_version_level``: int16, versions 3+
     """

@@ -51,7 +51,7 @@ class LeaderEndpoint(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 1+
+    - ``name``: string, versions 1+, map key
     - ``host``: string, versions 1+
     - ``port``: uint16, versions 1+
     """

@@ -19,7 +19,7 @@ class Listener(StructValue):
 
     Fields:
 
-    - ``name``: string
+    - ``name``: string, map key
     - ``host``: string
     - ``port``: uint16
     - ``security_protocol``: int16
@@ -37,7 +37,7 @@ class Feature(StructValue):
 
     Fields:
 
-    - ``name``: string
+    - ``name``: string, map key
     - ``min_supported_version``: int16
     - ``max_supported_version``: int16
     """

@@ -18,7 +18,7 @@ class ConfigRecord(Message):
     - ``resource_type``: int8
     - ``resource_name``: string
     - ``name``: string
-    - ``value``: string, nullable, secret if ``name`` says so
+    - ``value``: string, nullable, secret by name
     """
 
     message_name: ClassVar[str] = "ConfigRecord"

@@ -16,7 +16,7 @@ class ConsumerGroupTargetAssignmentMetadataValue(Message):
     Fields:
 
     - ``assignment_epoch``: int32
-    - ``assignment_timestamp``: int64, tag 0
+    - ``assignment_timestamp``: int64, tag 0, ignorable
     """
 
     message_name: ClassVar[str] = "ConsumerGroupTargetAssignmentMetadataValue"

@@ -17,7 +17,7 @@ class TopicPartition(StructValue):
 
     Fields:
 
-    - ``topic``: string, topicName
+    - ``topic``: string, topicName, map key
     - ``partitions``: []int32
     """
 

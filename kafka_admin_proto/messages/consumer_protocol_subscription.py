@@ -17,7 +17,7 @@ class TopicPartition(StructValue):
 
     Fields:
 
-    - ``topic``: string, versions 1+, topicName
+    - ``topic``: string, versions 1+, topicName, map key
     - ``partitions``: []int32, versions 1+
     """
 

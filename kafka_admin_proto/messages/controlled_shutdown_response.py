@@ -17,8 +17,8 @@ class RemainingPartition(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
-    - ``partition_index``: int32
+    - ``topic_name``: string, topicName, map key
+    - ``partition_index``: int32, map key
     """
 
     topic_name: str = ""

@@ -29,7 +29,7 @@ class CreatePartitionsTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName, map key
     - ``count``: int32
     - ``assignments``: []CreatePartitionsAssignment, nullable
     """

@@ -22,7 +22,7 @@ class CreatableReplicaAssignment(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32, map key
     - ``broker_ids``: []int32, brokerId
     """
 
@@ -36,8 +36,8 @@ class CreatableTopicConfig(StructValue):
 
     Fields:
 
-    - ``name``: string
-    - ``value``: string, nullable, secret if ``name`` says so
+    - ``name``: string, map key
+    - ``value``: string, nullable, secret by name
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"value": "name"}
@@ -52,7 +52,7 @@ class CreatableTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName, map key
     - ``num_partitions``: int32
     - ``replication_factor``: int16
     - ``assignments``: []CreatableReplicaAssignment

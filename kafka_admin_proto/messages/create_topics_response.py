@@ -20,7 +20,7 @@ class CreatableTopicConfigs(StructValue):
     Fields:
 
     - ``name``: string, versions 5+
-    - ``value``: string, versions 5+, nullable, secret if ``name`` says so
+    - ``value``: string, versions 5+, nullable, secret by name
     - ``read_only``: bool, versions 5+
     - ``config_source``: int8, versions 5+, ignorable
     - ``is_sensitive``: bool, versions 5+
@@ -41,7 +41,7 @@ class CreatableTopicResult(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName, map key
     - ``topic_id``: uuid, versions 7+, ignorable
     - ``error_code``: int16
     - ``error_message``: string, versions 1+, nullable, ignorable

@@ -17,7 +17,7 @@ class DeletableGroupResult(StructValue):
 
     Fields:
 
-    - ``group_id``: string, groupId
+    - ``group_id``: string, groupId, map key
     - ``error_code``: int16
     - ``error_message``: string, versions 3+, nullable, ignorable
     """

@@ -17,7 +17,7 @@ class DeleteRecordsPartitionResult(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32, map key
     - ``low_watermark``: int64
     - ``error_code``: int16
     """
@@ -33,7 +33,7 @@ class DeleteRecordsTopicResult(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName, map key
     - ``partitions``: []DeleteRecordsPartitionResult
     """
 

@@ -19,7 +19,7 @@ class DeletableTopicResult(StructValue):
 
     Fields:
 
-    - ``name``: string, nullable in 6+, topicName
+    - ``name``: string, nullable in 6+, topicName, map key
     - ``topic_id``: uuid, versions 6+, ignorable
     - ``error_code``: int16
     - ``error_message``: string, versions 5+, nullable, ignorable

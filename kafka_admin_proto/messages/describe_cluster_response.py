@@ -17,7 +17,7 @@ class DescribeClusterBroker(StructValue):
 
     Fields:
 
-    - ``broker_id``: int32, brokerId
+    - ``broker_id``: int32, brokerId, map key
     - ``host``: string
     - ``port``: int32
     - ``rack``: string, nullable

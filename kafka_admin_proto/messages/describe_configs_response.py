@@ -23,7 +23,7 @@ class DescribeConfigsSynonym(StructValue):
     Fields:
 
     - ``name``: string, versions 1+
-    - ``value``: string, versions 1+, nullable, secret if ``name`` says so
+    - ``value``: string, versions 1+, nullable, secret by name
     - ``source``: int8, versions 1+
     """
 
@@ -41,7 +41,7 @@ class DescribeConfigsResourceResult(StructValue):
     Fields:
 
     - ``name``: string
-    - ``value``: string, nullable, secret if ``name`` says so
+    - ``value``: string, nullable, secret by name
     - ``read_only``: bool
     - ``is_default``: bool, versions 0
     - ``config_source``: int8, versions 1+, ignorable

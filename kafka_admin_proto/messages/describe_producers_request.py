@@ -17,7 +17,7 @@ class TopicRequest(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName, map key
     - ``partition_indexes``: []int32
     """
 

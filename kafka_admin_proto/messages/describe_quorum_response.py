@@ -86,7 +86,7 @@ class Listener(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 2+
+    - ``name``: string, versions 2+, map key
     - ``host``: string, versions 2+
     - ``port``: uint16, versions 2+
     """
@@ -102,7 +102,7 @@ class Node(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, versions 2+, brokerId
+    - ``node_id``: int32, versions 2+, brokerId, map key
     - ``listeners``: []Listener, versions 2+
     """
 

@@ -27,12 +27,12 @@ class DescribeTopicPartitionsResponsePartition(StructValue):
     - ``error_code``: int16
     - ``partition_index``: int32
     - ``leader_id``: int32, brokerId
-    - ``leader_epoch``: int32
+    - ``leader_epoch``: int32, ignorable
     - ``replica_nodes``: []int32, brokerId
     - ``isr_nodes``: []int32, brokerId
     - ``eligible_leader_replicas``: []int32, nullable, brokerId
     - ``last_known_elr``: []int32, nullable, brokerId
-    - ``offline_replicas``: []int32, brokerId
+    - ``offline_replicas``: []int32, brokerId, ignorable
     """
 
     error_code: int = 0
@@ -53,9 +53,9 @@ class DescribeTopicPartitionsResponseTopic(StructValue):
     Fields:
 
     - ``error_code``: int16
-    - ``name``: string, nullable, topicName
-    - ``topic_id``: uuid
-    - ``is_internal``: bool
+    - ``name``: string, nullable, topicName, map key
+    - ``topic_id``: uuid, ignorable
+    - ``is_internal``: bool, ignorable
     - ``partitions``: []DescribeTopicPartitionsResponsePartition
     - ``topic_authorized_operations``: int32
     """
@@ -88,7 +88,7 @@ class DescribeTopicPartitionsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32, ignorable
     - ``topics``: []DescribeTopicPartitionsResponseTopic
     - ``next_cursor``: Cursor, nullable
     """

@@ -17,7 +17,7 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic``: string, topicName
+    - ``topic``: string, topicName, map key
     - ``partitions``: []int32
     """
 

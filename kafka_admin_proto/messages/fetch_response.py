@@ -132,7 +132,7 @@ class NodeEndpoint(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, versions 16+, brokerId
+    - ``node_id``: int32, versions 16+, brokerId, map key
     - ``host``: string, versions 16+
     - ``port``: int32, versions 16+
     - ``rack``: string, versions 16+, nullable

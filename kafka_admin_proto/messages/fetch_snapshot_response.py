@@ -90,7 +90,7 @@ class NodeEndpoint(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, versions 1+, brokerId
+    - ``node_id``: int32, versions 1+, brokerId, map key
     - ``host``: string, versions 1+
     - ``port``: uint16, versions 1+
     """
@@ -106,7 +106,7 @@ class FetchSnapshotResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32, ignorable
     - ``error_code``: int16
     - ``topics``: []TopicSnapshot
     - ``node_endpoints``: []NodeEndpoint, versions 1+, tag 0

@@ -17,9 +17,9 @@ class AlterableConfig(StructValue):
 
     Fields:
 
-    - ``name``: string
-    - ``config_operation``: int8
-    - ``value``: string, nullable, secret if ``name`` says so
+    - ``name``: string, map key
+    - ``config_operation``: int8, map key
+    - ``value``: string, nullable, secret by name
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"value": "name"}
@@ -35,8 +35,8 @@ class AlterConfigsResource(StructValue):
 
     Fields:
 
-    - ``resource_type``: int8
-    - ``resource_name``: string
+    - ``resource_type``: int8, map key
+    - ``resource_name``: string, map key
     - ``configs``: []AlterableConfig
     """
 

@@ -15,7 +15,7 @@ class InitProducerIdResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32, ignorable
     - ``error_code``: int16
     - ``producer_id``: int64, producerId
     - ``producer_epoch``: int16

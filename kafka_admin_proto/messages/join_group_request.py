@@ -17,7 +17,7 @@ class JoinGroupRequestProtocol(StructValue):
 
     Fields:
 
-    - ``name``: string
+    - ``name``: string, map key
     - ``metadata``: bytes
     """
 

@@ -35,7 +35,7 @@ class LeaderAndIsrTopicError(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid, versions 5+
+    - ``topic_id``: uuid, versions 5+, map key
     - ``partition_errors``: []LeaderAndIsrPartitionError, versions 5+
     """
 

@@ -24,7 +24,7 @@ class MetadataResponseBroker(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, brokerId
+    - ``node_id``: int32, brokerId, map key
     - ``host``: string
     - ``port``: int32
     - ``rack``: string, versions 1+, nullable, ignorable
@@ -67,7 +67,7 @@ class MetadataResponseTopic(StructValue):
     Fields:
 
     - ``error_code``: int16
-    - ``name``: string, nullable in 12+, topicName
+    - ``name``: string, nullable in 12+, topicName, map key
     - ``topic_id``: uuid, versions 10+, ignorable
     - ``is_internal``: bool, versions 1+, ignorable
     - ``partitions``: []MetadataResponsePartition

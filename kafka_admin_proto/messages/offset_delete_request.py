@@ -28,7 +28,7 @@ class OffsetDeleteRequestTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName, map key
     - ``partitions``: []OffsetDeleteRequestPartition
     """
 

@@ -17,7 +17,7 @@ class OffsetDeleteResponsePartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32, map key
     - ``error_code``: int16
     """
 
@@ -30,7 +30,7 @@ class OffsetDeleteResponseTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName, map key
     - ``partitions``: []OffsetDeleteResponsePartition
     """
 
@@ -44,7 +44,7 @@ class OffsetDeleteResponse(Message):
     Fields:
 
     - ``error_code``: int16
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32, ignorable
     - ``topics``: []OffsetDeleteResponseTopic
     """
 

@@ -33,7 +33,7 @@ class OffsetForLeaderTopic(StructValue):
 
     Fields:
 
-    - ``topic``: string, topicName
+    - ``topic``: string, topicName, map key
     - ``partitions``: []OffsetForLeaderPartition
     """
 

@@ -35,7 +35,7 @@ class OffsetForLeaderTopicResult(StructValue):
 
     Fields:
 
-    - ``topic``: string, topicName
+    - ``topic``: string, topicName, map key
     - ``partitions``: []EpochEndOffset
     """
 

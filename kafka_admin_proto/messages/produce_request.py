@@ -33,8 +33,8 @@ class TopicProduceData(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 0-12, topicName, ignorable
-    - ``topic_id``: uuid, versions 13+, ignorable
+    - ``name``: string, versions 0-12, topicName, map key, ignorable
+    - ``topic_id``: uuid, versions 13+, map key, ignorable
     - ``partition_data``: []PartitionProduceData
     """
 

@@ -80,8 +80,8 @@ class TopicProduceResponse(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 0-12, topicName, ignorable
-    - ``topic_id``: uuid, versions 13+, ignorable
+    - ``name``: string, versions 0-12, topicName, map key, ignorable
+    - ``topic_id``: uuid, versions 13+, map key, ignorable
     - ``partition_responses``: []PartitionProduceResponse
     """
 
@@ -96,7 +96,7 @@ class NodeEndpoint(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, versions 10+, brokerId
+    - ``node_id``: int32, versions 10+, brokerId, map key
     - ``host``: string, versions 10+
     - ``port``: int32, versions 10+
     - ``rack``: string, versions 10+, nullable

@@ -40,7 +40,7 @@ class AcknowledgePartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32, map key
     - ``acknowledgement_batches``: []AcknowledgementBatch
     """
 
@@ -54,7 +54,7 @@ class AcknowledgeTopic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid, map key
     - ``partitions``: []AcknowledgePartition
     """
 

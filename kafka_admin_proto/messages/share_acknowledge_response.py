@@ -57,7 +57,7 @@ class ShareAcknowledgeTopicResponse(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid, map key, ignorable
     - ``partitions``: []PartitionData
     """
 
@@ -71,7 +71,7 @@ class NodeEndpoint(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, brokerId
+    - ``node_id``: int32, brokerId, map key
     - ``host``: string
     - ``port``: int32
     - ``rack``: string, nullable
@@ -89,8 +89,8 @@ class ShareAcknowledgeResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
+    - ``throttle_time_ms``: int32, ignorable
+    - ``error_code``: int16, ignorable
     - ``error_message``: string, nullable
     - ``acquisition_lock_timeout_ms``: int32, versions 2+, ignorable
     - ``responses``: []ShareAcknowledgeTopicResponse

@@ -41,7 +41,7 @@ class FetchPartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32, map key
     - ``partition_max_bytes``: int32, versions 0
     - ``acknowledgement_batches``: []AcknowledgementBatch
     """
@@ -57,7 +57,7 @@ class FetchTopic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid, map key, ignorable
     - ``partitions``: []FetchPartition
     """
 
@@ -71,7 +71,7 @@ class ForgottenTopic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid, ignorable
     - ``partitions``: []int32
     """
 
@@ -90,7 +90,7 @@ class ShareFetchRequest(Message):
     - ``share_session_epoch``: int32
     - ``max_wait_ms``: int32
     - ``min_bytes``: int32
-    - ``max_bytes``: int32
+    - ``max_bytes``: int32, ignorable
     - ``max_records``: int32, versions 1+
     - ``batch_size``: int32, versions 1+
     - ``share_acquire_mode``: int8, versions 2+, ignorable

@@ -17,7 +17,7 @@ class FeatureUpdateKey(StructValue):
 
     Fields:
 
-    - ``feature``: string
+    - ``feature``: string, map key
     - ``max_version_level``: int16
     - ``allow_downgrade``: bool, versions 0
     - ``upgrade_type``: int8, versions 1+

@@ -17,7 +17,7 @@ class UpdatableFeatureResult(StructValue):
 
     Fields:
 
-    - ``feature``: string
+    - ``feature``: string, map key
     - ``error_code``: int16
     - ``error_message``: string, nullable
     """

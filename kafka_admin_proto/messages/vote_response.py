@@ -51,7 +51,7 @@ class NodeEndpoint(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, versions 1+, brokerId
+    - ``node_id``: int32, versions 1+, brokerId, map key
     - ``host``: string, versions 1+
     - ``port``: uint16, versions 1+
     """

@@ -43,7 +43,8 @@ def schema_rows(spec: MessageSpec, version: int | None = None) -> list[SchemaRow
     return list(walk(spec.fields, 0))
 
 
-def _row(field: FieldSpec, depth: int, version: int | None) -> SchemaRow:
+def field_notes(field: FieldSpec) -> list[str]:
+    """What else there is to say of a field, a few words each: entity, map key, secret, ..."""
     notes = [field.entity_type] if field.entity_type else []
     if field.map_key:
         notes.append("map key")
@@ -55,6 +56,10 @@ def _row(field: FieldSpec, depth: int, version: int | None) -> SchemaRow:
         notes.append(f"secret by {python_name(field.named_by)}")
     if field.aliases:
         notes.append(f"formerly {', '.join(field.aliases)}")
+    return notes
+
+
+def _row(field: FieldSpec, depth: int, version: int | None) -> SchemaRow:
     tag = ""
     if field.tag is not None and (version is None or version in field.tagged_versions):
         tag = str(field.tag)
@@ -67,7 +72,7 @@ def _row(field: FieldSpec, depth: int, version: int | None) -> SchemaRow:
         nullable=_nullable(field.nullable_versions & field.versions, version),
         tag=tag,
         default=field.default,
-        notes=", ".join(notes),
+        notes=", ".join(field_notes(field)),
     )
 
 
