@@ -22,6 +22,7 @@ from kafka_admin_proto.errors import (
     UnknownMessageError,
 )
 from kafka_admin_proto.messages.produce_request import ProduceRequest
+from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT, check_frame_size
 from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
 from kafka_admin_proto.render.fields import FieldRow, field_rows, has_secrets, masked_hex
@@ -39,6 +40,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     ``data`` are all its bytes, the size prefix of a frame included; offsets in ``problem`` and in
     field rows count from its start. ``stream_offset`` is where it starts in its block, ``line``
     the line of the dump where the block does. ``codec`` is None for an unknown api or version.
+    ``is_token``: nothing but a SASL token, which is masked whole.
     """
 
     capture: str
@@ -58,6 +60,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     codec: Codec[Any] | None = None
     body: Message | None = None
     error: KafkaAdminProtoError | None = None
+    is_token: bool = False
 
     @property
     def problem(self) -> str | None:
@@ -92,7 +95,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
 
     def raw_hex(self, *, mask: bool = True) -> str:
         """All bytes in hex, those of secrets as ``**``."""
-        if not mask or self.codec is None or not has_secrets(self.codec):
+        if not (mask and self._may_hold_secrets()):
             return self.data.hex()
         return masked_hex(self.data, self.field_rows(mask=mask))
 
@@ -114,10 +117,13 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             start = body_rows[-1].end if body_rows else start
         if start < len(self.data):
             # What is left of a message with secrets may be one; of an unknown api nobody can say.
-            secret = mask and self.codec is not None and has_secrets(self.codec)
+            secret = mask and self._may_hold_secrets()
             rest = MASK if secret else self.data[start:].hex()
             rows.append(FieldRow("(left over)", start, len(self.data), "", rest, secret))
         return rows
+
+    def _may_hold_secrets(self) -> bool:
+        return self.is_token or (self.codec is not None and has_secrets(self.codec))
 
 
 class FrameDecoder:
@@ -141,6 +147,7 @@ class FrameDecoder:
         self.version = version
         self.limit = limit
         self._outstanding: dict[int, deque[tuple[int, int]]] = {}
+        self._raw_tokens = False
         self._message = None if api is None else message_name(api, direction)
         if self._message is not None and version is not None:
             codec(self._message, version)  # complain now of a version that does not exist
@@ -195,6 +202,18 @@ class FrameDecoder:
             body=read.body,
             error=read.error,
         )
+        if read.error is not None and self._raw_tokens:
+            # After SaslHandshake v0 tokens follow that have a size in front and nothing else.
+            token = DecodeError("a SASL token without a header", expected="a request or response")
+            return DecodedFrame(
+                capture=capture,
+                line=block.line,
+                stream_offset=offset,
+                direction="data",
+                data=data,
+                error=token,
+                is_token=True,
+            )
         if read.header is not None:
             frame.correlation_id = read.header.correlation_id
             frame.client_id = getattr(read.header, "client_id", None)
@@ -228,6 +247,7 @@ class FrameDecoder:
         """Expect the response, unless none will come: a produce request with acks=0 has none."""
         if request.header is not None:
             body = request.body
+            self._raw_tokens |= isinstance(body, SaslHandshakeRequest) and request.api_version == 0
             if not (isinstance(body, ProduceRequest) and body.acks == 0):
                 self._outstanding.setdefault(request.header.correlation_id, deque()).append(
                     (request.api_key, request.api_version)

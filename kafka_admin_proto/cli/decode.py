@@ -108,6 +108,8 @@ def decode(
     if (unit == "body" or direction == "response") and (api is None or version is None):
         option = "--unit body" if unit == "body" else "--response"
         raise click.UsageError(f"{option} needs --api and --version")
+    if unit != "body" and direction != "response" and (api is not None or version is not None):
+        raise click.UsageError("--api and --version go with --response or --unit body")
     try:
         decoder = FrameDecoder(
             unit=unit,  # type: ignore[arg-type]  # click.Choice has checked it

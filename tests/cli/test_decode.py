@@ -20,6 +20,7 @@ from kafka_admin_proto import (
     ProduceRequest,
     RequestHeader,
     SaslAuthenticateRequest,
+    SaslHandshakeRequest,
 )
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
@@ -281,6 +282,30 @@ def test_a_broken_body_that_may_hold_a_secret_is_masked_whole() -> None:
     assert row["raw"] == cut.hex()
 
 
+def test_raw_tokens_after_the_first_sasl_handshake_are_masked() -> None:
+    login = frame(write_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, "c"))
+    token = frame(b"\0me\0" + SECRET)
+    after = frame(write_request(CreateTopicsRequest(), 1, 2, "c"))
+    found = records("decode --input-format raw", login + token + after)
+    assert [row["api"] for row in found] == ["SaslHandshake", None, "CreateTopics"]
+    assert found[1]["problem"] == "at byte 0: a SASL token without a header"
+    assert set(found[1]["raw"]) == {"*"}
+    for output in ("table", "tsv", "fields"):
+        result = run(f"decode --input-format raw --raw --output {output}", login + token + after)
+        assert SECRET.hex() not in result.output.replace(" ", "")
+    shown = records("decode --input-format raw --show-secrets", login + token + after)
+    assert shown[1]["raw"] == token.hex()
+
+
+def test_an_unknown_version_of_api_versions_and_its_answer() -> None:
+    asked = frame(RequestHeader(18, 99, 8, "new").encode(2) + b"\x02a\x02b\0")
+    answer = frame(write_response(ApiVersionsResponse(error_code=35), 0, 8))
+    found = records("decode --input-format raw", asked + answer)
+    assert [row["direction"] for row in found] == ["request", "response"]
+    assert "ApiVersionsRequest has versions" in found[0]["problem"]
+    assert (found[1]["problem"], found[1]["error_codes"]) == (None, [35])
+
+
 def test_the_limit_on_frames() -> None:
     data = frame(write_request(CreateTopicsRequest(), 1, 1, "c"))
     assert run("decode --input-format raw --max-frame-bytes 10", data).exit_code == 1
@@ -293,8 +318,9 @@ def test_the_limit_on_frames() -> None:
     [
         ("decode nowhere.hex", "nowhere.hex"),
         ("decode --unit body", "--unit body needs --api and --version"),
-        ("decode --api Nothing --version 1", "no message 'Nothing"),
-        ("decode --api CreateTopics --version 9", "has versions 0-7, not 9"),
+        ("decode --unit body --api Nothing --version 1", "no message 'Nothing"),
+        ("decode --unit body --api CreateTopics --version 9", "has versions 0-7, not 9"),
+        ("decode --api CreateTopics --version 1", "go with --response or --unit body"),
         ("decode --output xml", "xml"),
         (f"decode {SAMPLE} --only 99", "there is no frame 99; the input has 18"),
     ],
