@@ -220,6 +220,23 @@ def test_unknown_tags_are_kept_in_order() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("unknown", "fault"),
+    [
+        ({5: b"x"}, "expected pairs"),
+        (((1,),), "expected pairs"),
+        (((-1, b""),), "-1 is not a tag"),
+        ((("1", b""),), "'1' is not a tag"),
+        (((1 << 31, b""),), "is not a tag"),
+        (((1, "x"),), "tag 1 has no bytes"),
+    ],
+)
+def test_unknown_tags_that_cannot_be_written(unknown: Any, fault: str) -> None:
+    with pytest.raises(EncodeError, match=fault) as caught:
+        CreateTopicsRequest(unknown_tagged_fields=unknown).encode(5)
+    assert caught.value.path == "unknown_tagged_fields"
+
+
 def test_tags_of_other_versions_are_refused_as_by_java() -> None:
     vote = codec("FetchRequest", 12)  # v15 added tag 1 (replicaState)
     data = vote.encode(vote.value_class())

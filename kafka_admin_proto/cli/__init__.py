@@ -16,4 +16,7 @@ def main() -> None:
             f"kap needs the package {error.name}: pip install 'kafka-admin-proto[cli]'\n"
         )
         sys.exit(2)
-    kap(prog_name="kap")
+    try:
+        kap(prog_name="kap")
+    except OSError as error:  # a full disk, say; click itself deals with a closed pipe
+        sys.exit(f"kap: {error}")

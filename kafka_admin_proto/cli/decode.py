@@ -120,6 +120,8 @@ def decode(
         )
     except UnknownMessageError as error:
         raise click.UsageError(str(error)) from None
+    if not files and sys.stdin is None:
+        raise click.UsageError("there is no standard input; name a file")
     if not files and sys.stdin.isatty():
         click.echo("Paste a dump and end it with Ctrl-D (--help shows other ways).", err=True)
     frames = _Counted(_all_frames(files or (sys.stdin.buffer,), decoder, input_format))
@@ -243,9 +245,10 @@ _WRITERS: dict[str, Callable[..., None]] = {
 
 
 def _place(frame: DecodedFrame) -> str:
-    """Where the frame is: the line of its block in a dump, "+" the offset there if not 0."""
-    offset = f"+{frame.stream_offset}" if frame.stream_offset or not frame.line else ""
-    return f"{frame.line or ''}{offset}"
+    """Where the frame is: its offset in raw bytes; in a dump the line of its block, "+" offset."""
+    if not frame.line:
+        return str(frame.stream_offset)
+    return f"{frame.line}+{frame.stream_offset}" if frame.stream_offset else str(frame.line)
 
 
 def _dumps(record: dict[str, Any]) -> str:

@@ -109,3 +109,25 @@ def test_without_its_extra() -> None:
     )
     assert failed.returncode == 2
     assert failed.stderr == "kap needs the package click: pip install 'kafka-admin-proto[cli]'\n"
+
+
+def test_a_full_disk_and_a_closed_input() -> None:
+    script = "from kafka_admin_proto.cli import main; main()"
+    command = [sys.executable, "-c", script]
+    with open("/dev/full", "w") as full:
+        failed = subprocess.run(
+            [*command, "schema", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert failed.returncode
+    assert failed.stderr.startswith("kap: ")
+    assert "Traceback" not in failed.stderr
+    closed = subprocess.run(
+        f"exec {shlex.join([*command, 'decode'])} <&-",
+        shell=True, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert closed.returncode == 2
+    assert "there is no standard input" in closed.stderr
