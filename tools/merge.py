@@ -7,8 +7,6 @@ beside the definition and goes to the overlay.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -17,8 +15,10 @@ from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 _NONE = VersionRange.NONE
 
-#: What one version looks like on the wire: (name, type, nullable, tag, compact, nested) a field.
-Layout = tuple[tuple[str, str, bool, int | None, bool, "Layout | None"], ...]
+#: One field on the wire: (name, type, nullable, tag, compact, nested fields).
+Row = tuple[str, str, bool, int | None, bool, "Layout | None"]
+#: What one version looks like on the wire.
+Layout = tuple[Row, ...]
 
 
 class Merged(Struct, frozen=True):
@@ -62,7 +62,7 @@ def layout(spec: MessageSpec, version: int) -> Layout:
     flexible = spec.is_flexible(version)
 
     def fields_of(fields: tuple[FieldSpec, ...]) -> Layout:
-        rows = []
+        rows: list[Row] = []
         for field in fields:
             if version not in field.versions:
                 continue
@@ -215,18 +215,14 @@ def _renames(older: MessageSpec, newer: MessageSpec, both: VersionRange) -> dict
 
 
 def _rename(rows: Layout, aliases: dict[str, str], prefix: str = "") -> Layout:
-    newer = {
-        (path.rpartition(".")[0], old): path.rpartition(".")[2] for path, old in aliases.items()
-    }
-
-    def walk(rows: Layout, prefix: str) -> Iterator[Layout]:
-        for name, shape, nullable, tag, compact, nested in rows:
-            now = newer.get((prefix, name), name)
-            path = f"{prefix}.{now}" if prefix else now
-            inner = None if nested is None else tuple(walk(nested, path))
-            yield (now, shape, nullable, tag, compact, inner)  # type: ignore[misc]
-
-    return tuple(walk(rows, prefix))  # type: ignore[arg-type]
+    """The layout with the older names of ``aliases`` (new path → old name) replaced."""
+    newer = {old: path for path, old in aliases.items() if path.rpartition(".")[0] == prefix}
+    result: list[Row] = []
+    for name, shape, nullable, tag, compact, nested in rows:
+        path = newer.get(name, f"{prefix}.{name}" if prefix else name)
+        inner = None if nested is None else _rename(nested, aliases, path)
+        result.append((path.rpartition(".")[2], shape, nullable, tag, compact, inner))
+    return tuple(result)
 
 
 def _describe(before: Layout, now: Layout, release: str) -> str:
