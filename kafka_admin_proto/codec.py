@@ -138,7 +138,12 @@ class Codec(Generic[M]):
         strict: bool = False,
         observer: Observer | None = None,
     ) -> tuple[M, int]:
-        """Read a body that starts at ``offset``; return it and the offset of its end."""
+        """Read a body that starts at ``offset``; return it and the offset of its end.
+
+        Raises ValueError for an offset outside the data: that is the caller's slip.
+        """
+        if not 0 <= offset <= len(data):
+            raise ValueError(f"offset {offset} is outside the {len(data)} bytes of data")
         stream = BytesIO(data)
         stream.seek(offset)
         if strict:

@@ -26,7 +26,16 @@ from construct import ConstructError
 
 
 class KafkaAdminProtoError(Exception):
-    """The root of the tree above."""
+    """The root of the tree above. All of them survive pickling, so that workers can raise them."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args, dict(self.__dict__))
+
+
+def _rebuild(kind: type[KafkaAdminProtoError], args: Any, state: dict[str, Any]) -> Any:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class SchemaError(KafkaAdminProtoError, ValueError):

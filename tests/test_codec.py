@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import struct
 from io import BytesIO
 from typing import Any
@@ -405,3 +406,40 @@ def test_values_are_plain_structs() -> None:
     assert msgspec.structs.asdict(CreatableTopicConfig("a", "b"))["name"] == "a"
     assert CreateTopicsRequest().timeout_ms == 60000
     assert CreateTopicsRequest().topics is not CreateTopicsRequest().topics
+
+
+def test_secrets_stay_out_of_errors() -> None:
+    with pytest.raises(EncodeError) as refused:
+        SaslAuthenticateRequest(auth_bytes="hunter2").encode(0)  # type: ignore[arg-type]
+    assert "hunter2" not in str(refused.value)
+    assert refused.value.value is None
+    assert refused.value.path == "auth_bytes"
+    with pytest.raises(JsonError) as wrong:
+        codec(SaslAuthenticateRequest, 0).from_json({"authBytes": "hunter2!"})
+    assert "hunter2" not in str(wrong.value)
+    assert wrong.value.path == "authBytes"
+
+
+def test_errors_survive_pickling() -> None:
+    errors: list[Exception] = []
+    for call in (
+        lambda: CreateTopicsRequest.decode(b"", 0),
+        lambda: CreateTopicsRequest.decode(APPLES.encode(0) + b"x", 0),
+        lambda: Request(topics=None).encode(0),
+        lambda: codec(CreateTopicsRequest, 0).from_json([]),
+        lambda: codec("Nothing", 0),
+    ):
+        with pytest.raises(kafka_admin_proto.KafkaAdminProtoError) as caught:
+            call()
+        errors.append(caught.value)
+    for error in errors:
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+        assert again.__dict__ == error.__dict__
+
+
+def test_an_offset_outside_the_data_is_the_callers_slip() -> None:
+    for offset in (-1, 3):
+        with pytest.raises(ValueError, match="is outside the 2 bytes"):
+            codec(CreateTopicsRequest, 0).decode_from(b"xx", offset)

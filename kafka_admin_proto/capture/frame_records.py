@@ -25,7 +25,13 @@ from kafka_admin_proto.messages.produce_request import ProduceRequest
 from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT, check_frame_size
 from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
-from kafka_admin_proto.render.fields import FieldRow, field_rows, has_secrets, masked_hex
+from kafka_admin_proto.render.fields import (
+    FieldRow,
+    field_rows,
+    has_secrets,
+    masked_hex,
+    secret_spans,
+)
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.blobs import readable
 from kafka_admin_proto.wire.secrets import MASK
@@ -62,6 +68,18 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     error: KafkaAdminProtoError | None = None
     is_token: bool = False
 
+    def __repr__(self) -> str:
+        # Raw bytes stay out: they may hold what the body's own repr masks.
+        return (
+            f"DecodedFrame(direction={self.direction!r}, api={self.api or self.api_key}, "
+            f"api_version={self.api_version}, size={len(self.data)}, body={self.body!r}, "
+            f"problem={self.problem!r})"
+        )
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        names = ("direction", "api", "api_version", "body", "problem")
+        return [(name, getattr(self, name)) for name in names]
+
     @property
     def problem(self) -> str | None:
         """What could not be read, as a sentence."""
@@ -97,7 +115,9 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         """All bytes in hex, those of secrets as ``**``."""
         if not (mask and self._may_hold_secrets()):
             return self.data.hex()
-        return masked_hex(self.data, self.field_rows(mask=mask))
+        if self.codec is None:
+            return masked_hex(self.data, [(0, len(self.data))])
+        return masked_hex(self.data, secret_spans(self.codec, self.data, self.body_offset))
 
     def field_rows(self, *, mask: bool = True) -> list[FieldRow]:
         """Each field with its bytes, in order: size, header, body, and whatever is left over."""
@@ -228,7 +248,7 @@ class FrameDecoder:
             api_key = codec(self._message, self.version).spec.api_key
             given = None if api_key is None else (api_key, self.version)
         correlation_id = int.from_bytes(payload[:4], "big", signed=True)
-        waiting = self._outstanding.get(correlation_id)
+        waiting = self._outstanding.get(correlation_id) if len(payload) >= 4 else None
         asked = given or (waiting[0] if waiting else None)
         if asked is None:
             return self._request(read_request(payload))

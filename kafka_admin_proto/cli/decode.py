@@ -17,6 +17,7 @@ from kafka_admin_proto.cli.output import compact_json, print_table, printable
 from kafka_admin_proto.errors import DumpError, UnknownMessageError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.wire.blobs import readable
 
 #: On a terminal a field shows this many of its bytes, and as many characters of its value.
 _SHOWN_BYTES = 8
@@ -153,7 +154,7 @@ def _all_frames(
     """Every frame of every file; a file that cannot be read is a frame with that problem."""
     for file in files:
         name = getattr(file, "name", "-")
-        name = "-" if name == "<stdin>" else str(Path(name))
+        name = "-" if name == "<stdin>" else readable(str(Path(name)))
         try:
             blocks = read_blocks(file.read(), input_format)
         except DumpError as error:

@@ -69,6 +69,10 @@ class _Payload(msgspec.Struct, kw_only=True):
             f"size={len(self.data)}, body={self.body!r}, problem={self.problem!r})"
         )
 
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        names = ("api", "api_version", "body", "problem")
+        return [(name, getattr(self, name)) for name in names]
+
     def _codec(self, type_: str) -> Codec[Any]:
         found = entry_of(self.api_key, type_)
         if found is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import msgspec
@@ -83,12 +84,40 @@ def has_secrets(codec: Codec[Any]) -> bool:
     return any(field.sensitive or field.named_by for s in structs for field in s.fields)
 
 
-def masked_hex(data: bytes, rows: list[FieldRow]) -> str:
-    """The bytes in hex, those of secret rows as ``**``."""
+def secret_spans(codec: Codec[Any], data: bytes, offset: int) -> list[tuple[int, int]]:
+    """Where the secrets of a message that starts at ``offset`` stand: (start, end) pairs.
+
+    What is left after the message, or after the place where reading failed, counts as one.
+    """
+    collector = _SecretCollector(offset)
+    with contextlib.suppress(DecodeError):
+        codec.decode_from(data, offset, observer=collector)
+    return [*collector.spans, (collector.end, len(data))]
+
+
+class _SecretCollector:
+    """An observer that keeps nothing but the places of secrets."""
+
+    def __init__(self, offset: int) -> None:
+        self.spans: list[tuple[int, int]] = []
+        self.end = offset
+
+    def span(
+        self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
+    ) -> None:
+        self.end = end
+        if secret and value is not None:
+            self.spans.append((start, end))
+
+    def non_canonical(self, path: str, offset: int, fault: str) -> None:
+        """Whether bytes are canonical does not matter here."""
+
+
+def masked_hex(data: bytes, secrets: list[tuple[int, int]]) -> str:
+    """The bytes in hex, those of secrets as ``**``."""
     text = bytearray(data.hex(), "ascii")
-    for row in rows:
-        if row.secret:
-            text[2 * row.start : 2 * row.end] = b"**" * (row.end - row.start)
+    for start, end in secrets:
+        text[2 * start : 2 * end] = b"**" * (end - start)
     return text.decode("ascii")
 
 

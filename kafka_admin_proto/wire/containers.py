@@ -25,6 +25,9 @@ from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 from kafka_admin_proto.wire.tagged import TaggedFields
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
 
+#: Instead of the fault of a value that may be a credential.
+_NOT_SHOWN = "the field does not take this value, which may be a secret and is not shown"
+
 
 class Array(WireType):
     """A count and that many elements: int32, or a varint of the count plus one when ``compact``."""
@@ -212,7 +215,12 @@ class StructType(WireType):
                 )
         for member, wire_type in self.written:
             here = prefix + member.attribute
-            wire_type._build(getattr(obj, member.attribute), stream, context, here)
+            try:
+                wire_type._build(getattr(obj, member.attribute), stream, context, here)
+            except EncodeError as error:
+                if member.is_secret(obj):
+                    error.fault, error.value = _NOT_SHOWN, None
+                raise
         unknown = getattr(obj, "unknown_tagged_fields", ())
         if self.tagged is not None:
             self.tagged.build_from(obj, unknown, stream, context, prefix)
@@ -276,7 +284,12 @@ class StructType(WireType):
             return member.default()
         if member.wire_type is None:
             raise JsonError("this version does not have the field", path=prefix + name)
-        return member.wire_type.from_json(rest.pop(name), prefix + name)
+        try:
+            return member.wire_type.from_json(rest.pop(name), prefix + name)
+        except JsonError as error:
+            if member.sensitive or member.named_by:
+                error.fault = _NOT_SHOWN
+            raise
 
 
 class MessageType(StructType):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from kafka_admin_proto import (
     ApiVersionsRequest,
     ApiVersionsResponse,
     CreateTopicsRequest,
+    CreateTopicsResponse,
     IncrementalAlterConfigsRequest,
     MetadataResponse,
     ProduceRequest,
@@ -22,6 +24,8 @@ from kafka_admin_proto import (
     SaslAuthenticateRequest,
     SaslHandshakeRequest,
 )
+from kafka_admin_proto.capture.blocks import Block
+from kafka_admin_proto.capture.frame_records import FrameDecoder
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.incremental_alter_configs_request import (
@@ -304,6 +308,30 @@ def test_an_unknown_version_of_api_versions_and_its_answer() -> None:
     assert [row["direction"] for row in found] == ["request", "response"]
     assert "ApiVersionsRequest has versions" in found[0]["problem"]
     assert (found[1]["problem"], found[1]["error_codes"]) == (None, [35])
+
+
+def test_secrets_stay_out_of_repr() -> None:
+    data = frame(write_request(SaslAuthenticateRequest(auth_bytes=SECRET), 2, 1, "c"))
+    (decoded,) = FrameDecoder().decode(Block(data))
+    for text in (repr(decoded), str(decoded.__rich_repr__())):
+        assert "SaslAuthenticate" in text
+        assert SECRET.decode() not in text
+
+
+def test_an_empty_frame_is_no_answer_to_request_zero() -> None:
+    asked = frame(write_request(CreateTopicsRequest(), 1, 0, "c"))
+    answer = frame(write_response(CreateTopicsResponse(), 1, 0))
+    found = records("decode --input-format raw", asked + frame(b"") + answer)
+    assert [row["problem"] is None for row in found] == [True, False, True]
+
+
+def test_a_file_whose_name_is_not_utf8(tmp_path: Path) -> None:
+    data = frame(write_request(CreateTopicsRequest(), 1, 0, "c"))
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.bin")
+    Path(name).write_bytes(data)
+    result = CliRunner().invoke(kap, ["decode", name, "--output", "json"])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)[0]["capture"].endswith("caf\ufffd.bin")
 
 
 def test_the_limit_on_frames() -> None:
