@@ -270,9 +270,13 @@ def _make_codec(
             raise UnknownMessageError(f"no api with key {message} in dialect {dialect!r}")
     elif isinstance(message, str):
         name = catalog().current_name(message, dialect)
-    else:
+    elif isinstance(message, type) and hasattr(message, "message_name"):
         name, dialect = message.message_name, message.dialect
+    else:
+        raise UnknownMessageError(f"{message!r} is not a message, nor a name or api key of one")
     entry = catalog().entry(name, dialect)
+    if type_ not in ("", entry.type):
+        raise UnknownMessageError(f"{name} is a {entry.type}, not a {type_}")
     if version not in entry.versions:
         raise UnsupportedVersionError(f"{name} has versions {entry.valid_versions}, not {version}")
     by_name = (name, version, "", dialect)  # however it was asked for, there is one codec

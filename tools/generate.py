@@ -48,6 +48,9 @@ def outputs() -> dict[Path, str]:
     overlays = read_overlay((SCHEMAS / "overlay.json").read_bytes())
     index: dict[str, dict[str, Entry]] = {}
     files: dict[Path, str] = {}
+    known = {path.stem for path in SCHEMAS.glob("*/*.json")}
+    if strangers := overlays.keys() - known:
+        raise SystemExit(f"overlay.json names messages without a definition: {strangers}")
     for dialect in sorted(folder.name for folder in SCHEMAS.iterdir() if folder.is_dir()):
         entries = index[dialect] = {}
         for path in sorted((SCHEMAS / dialect).glob("*.json")):

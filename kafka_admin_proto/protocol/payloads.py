@@ -170,6 +170,8 @@ def read_response(
     """Read the response to a request of that api and version."""
     data = bytes(payload)
     versions = [response_header_version(api_key, api_version)]
+    if entry_of(api_key, "response") is None:
+        versions.append(0)
     header, header_version, end, error = _read_header(ResponseHeader, data, versions)
     if api_key == API_VERSIONS_KEY and _is_fallback(data[end:]):
         api_version = 0

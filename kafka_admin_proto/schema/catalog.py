@@ -2,7 +2,7 @@
 
 A definition file is read when it is first asked for; before that the catalog knows only the
 index (``schemas/index.json``: name, type, api key and versions of each message), so that finding
-one api costs neither time nor memory for the four hundred others.
+one api costs neither time nor memory for the hundreds of others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_admin_proto.errors import UnknownMessageError
+from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.schema.kafka_json import read_message
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
 from kafka_admin_proto.schema.versions import VersionRange
@@ -137,10 +137,13 @@ def apply_overlay(spec: MessageSpec, overlay: MessageOverlay) -> MessageSpec:
     common struct start with the struct's name.
     """
 
+    unused = {*overlay.aliases, *overlay.sensitive, *overlay.sensitive_values}
+
     def mark(fields: tuple[FieldSpec, ...], prefix: str) -> tuple[FieldSpec, ...]:
         marked = []
         for field in fields:
             path = f"{prefix}{field.name}"
+            unused.discard(path)
             marked.append(
                 msgspec.structs.replace(
                     field,
@@ -152,7 +155,7 @@ def apply_overlay(spec: MessageSpec, overlay: MessageOverlay) -> MessageSpec:
             )
         return tuple(marked)
 
-    return msgspec.structs.replace(
+    marked_spec = msgspec.structs.replace(
         spec,
         about=overlay.about or spec.about,
         fields=mark(spec.fields, ""),
@@ -161,6 +164,14 @@ def apply_overlay(spec: MessageSpec, overlay: MessageOverlay) -> MessageSpec:
             for struct in spec.common_structs
         ),
     )
+    if unused:  # a mark that meets no field might leave a credential unmasked
+        raise SchemaError(
+            "the overlay names a field that the message does not have",
+            "correct the path, or remove it",
+            field=f"{spec.name}.{min(unused)}",
+            file="overlay.json",
+        )
+    return marked_spec
 
 
 @cache

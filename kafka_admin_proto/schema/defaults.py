@@ -42,6 +42,8 @@ def parse_default(element: str, is_array: bool, text: str) -> Any:
         raise SchemaError(f"default {text!r} is not a bool", 'write "true" or "false"')
     if element == "float64":
         try:
+            if "_" in text:  # Python's own way of writing digits, not Java's
+                raise ValueError
             return float(text) if text else 0.0
         except ValueError:
             raise SchemaError(

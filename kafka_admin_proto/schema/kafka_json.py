@@ -141,6 +141,7 @@ def _field(data: Any) -> FieldSpec:
         versions = keys.versions("versions") or (None if tagged.empty else tagged)
         if versions is None:
             raise _missing("versions")
+        entity = keys.text("entityType", "")
         parts: dict[str, Any] = {
             "type": FieldType.parse(keys.text("type")),
             "versions": versions,
@@ -151,7 +152,7 @@ def _field(data: Any) -> FieldSpec:
             "default": keys.scalar("default"),
             "ignorable": keys.flag("ignorable"),
             "map_key": keys.flag("mapKey"),
-            "entity_type": keys.text("entityType", "").replace("unknown", ""),
+            "entity_type": "" if entity == "unknown" else entity,
             "zero_copy": keys.flag("zeroCopy"),
             "about": keys.text("about", ""),
             "fields": None if fields is None else tuple(_field(item) for item in fields),

@@ -218,6 +218,10 @@ class StructSpec(Struct, frozen=True):
     fields: tuple[FieldSpec, ...]
 
     def __post_init__(self) -> None:
+        if not _FIELD_NAME.match(self.name):
+            raise SchemaError(
+                f"invalid struct name {self.name!r}", "use letters and digits, a letter first"
+            )
         tags: set[int] = set()
         names: set[str] = set()
         for field in self.fields:
@@ -242,10 +246,6 @@ class StructSpec(Struct, frozen=True):
                     f"the tags of {self.name} are not contiguous: {sorted(tags)}",
                     f"use tag {tag} before any higher one",
                 )
-
-    @property
-    def has_keys(self) -> bool:
-        return any(field.map_key for field in self.fields)
 
 
 class MessageSpec(Struct, frozen=True):
@@ -313,6 +313,17 @@ class MessageSpec(Struct, frozen=True):
             )
         if self.type in ("request", "response") and self.api_key is None:
             raise SchemaError(f"a {self.type} needs an api key", 'add "apiKey"')
+        if self.api_key is not None and not -32768 <= self.api_key <= 32767:
+            raise SchemaError(f"api key {self.api_key} does not fit an int16", "use 0 to 32767")
+        if self.type.startswith("coordinator-") and self.api_key is None:
+            raise SchemaError(f"a {self.type} needs an api key", 'add "apiKey"')
+        if self.type == "coordinator-key" and (
+            str(self.valid_versions) != "0" or not self.flexible_versions.empty
+        ):
+            raise SchemaError(
+                "a coordinator-key has version 0 alone, and no flexible versions",
+                'write "validVersions": "0" and "flexibleVersions": "none"',
+            )
         if self.type != "request" and (self.listeners or self.latest_version_unstable):
             raise SchemaError(
                 "listeners and latestVersionUnstable are for requests only", "remove them"

@@ -111,17 +111,20 @@ def note(context: Container, path: str, offset: int, fault: str) -> None:
         observer.non_canonical(path, offset, fault)
 
 
+def shown(value: Any) -> str:
+    """The value for an error's text: cut where it is long, named by its type where it must be."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to print integers of thousands of digits
+        text = f"a huge {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def cannot_encode(path: str, value: Any, expected: str) -> EncodeError:
-    """The error for a value of the wrong type or range. Long values are cut."""
-    shown = repr(value)
-    if len(shown) > 60:
-        shown = shown[:57] + "..."
-    return EncodeError(f"expected {expected}, got {shown}", path=path, value=value)
+    """The error for a value of the wrong type or range."""
+    return EncodeError(f"expected {expected}, got {shown(value)}", path=path, value=value)
 
 
 def wrong_json(path: str, obj: Any, expected: str) -> JsonError:
-    """The error for a JSON value of the wrong kind. Long values are cut."""
-    shown = repr(obj)
-    if len(shown) > 60:
-        shown = shown[:57] + "..."
-    return JsonError(f"expected {expected}, got {shown}", path=path)
+    """The error for a JSON value of the wrong kind."""
+    return JsonError(f"expected {expected}, got {shown(obj)}", path=path)

@@ -18,6 +18,7 @@ from kafka_admin_proto.wire.base import (
     note,
     read_exactly,
     remaining,
+    shown,
     wrong_json,
 )
 from kafka_admin_proto.wire.blobs import Records
@@ -209,7 +210,7 @@ class StructType(WireType):
             if not (member.ignorable or member.is_default(value) or context.get(LENIENT)):
                 raise EncodeError(
                     "this version does not have the field, and its value "
-                    f"{_cut(value)} is not the default {member.default()!r}",
+                    f"{shown(value)} is not the default {member.default()!r}",
                     path=prefix + member.attribute,
                     value=value,
                 )
@@ -233,6 +234,8 @@ class StructType(WireType):
         return obj
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
+        if not isinstance(value, self.value_class):
+            raise cannot_encode("", value, f"a {self.value_class.__name__}")
         result: dict[str, Any] = {}
         for member in self.members:
             wire_type = member.wire_type
@@ -375,8 +378,3 @@ class NullableStruct(WireType):
 
     def from_json(self, obj: Any, path: str) -> Any:
         return None if obj is None else self.struct.from_json(obj, path)
-
-
-def _cut(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

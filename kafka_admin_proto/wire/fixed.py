@@ -117,7 +117,10 @@ class Float64(WireType):
             return float(obj)
         if isinstance(obj, bool) or not isinstance(obj, (float, int)):
             raise wrong_json(path, obj, 'a number, "NaN", "Infinity" or "-Infinity"')
-        return float(obj)
+        try:
+            return float(obj)
+        except OverflowError:
+            raise wrong_json(path, obj, "a number that fits a float64") from None
 
 
 class Uuid(WireType):

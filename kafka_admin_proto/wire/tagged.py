@@ -168,13 +168,15 @@ class TaggedFields:
             stream.write(encode_uvarint(tag) + encode_uvarint(len(data)) + data)
 
     def _checked(self, unknown: UnknownTags, path: str) -> UnknownTags:
+        if not isinstance(unknown, (tuple, list)):
+            raise EncodeError("expected pairs of a tag and its bytes", path=path, value=unknown)
         for item in unknown:
             if not isinstance(item, tuple) or len(item) != 2:
                 raise EncodeError(
                     f"expected pairs of a tag and its bytes, got {item!r}", path=path, value=unknown
                 )
             tag, data = item
-            if not isinstance(tag, int) or not 0 <= tag <= MAX_UVARINT:
+            if not isinstance(tag, int) or tag is True or not 0 <= tag <= MAX_UVARINT:
                 raise EncodeError(f"{tag!r} is not a tag", path=path, value=unknown)
             if tag in self.members or tag in self.foreign:
                 raise EncodeError(
