@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -16,6 +16,13 @@ class Block(Struct, frozen=True):
     line: int = 0
     #: The comment directly before them. Dumps of a conversation name the side here: "peer0".
     comment: str = ""
+
+    def __repr__(self) -> str:
+        # The bytes stay out, here and below: they may hold a password.
+        return f"Block({len(self.data)} bytes, line={self.line}, comment={self.comment!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("size", len(self.data)), ("line", self.line), ("comment", self.comment)]
 
 
 class Reader(NamedTuple):

@@ -1,18 +1,14 @@
-"""Blocks of captured bytes → frames with their requests and responses, nothing dropped.
-
-A dump does not say which side sent what. A frame is a response when a request with its
-correlation id came before and its bytes read as that api's response; otherwise it is a request.
-"""
+"""Blocks of captured bytes → frames with their requests and responses, nothing dropped."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
 
 from kafka_admin_proto.capture.blocks import Block
+from kafka_admin_proto.capture.pairing import PRODUCE_KEY, Pairing
 from kafka_admin_proto.codec import Codec, Message, codec
 from kafka_admin_proto.errors import (
     DecodeError,
@@ -21,8 +17,6 @@ from kafka_admin_proto.errors import (
     TrailingBytesError,
     UnknownMessageError,
 )
-from kafka_admin_proto.messages.produce_request import ProduceRequest
-from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT, check_frame_size
 from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
 from kafka_admin_proto.render.fields import (
@@ -46,7 +40,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     ``data`` are all its bytes, the size prefix of a frame included; offsets in ``problem`` and in
     field rows count from its start. ``stream_offset`` is where it starts in its block, ``line``
     the line of the dump where the block does. ``codec`` is None for an unknown api or version.
-    ``is_token``: nothing but a SASL token, which is masked whole.
+    ``is_token``: a SASL token without a header (after SaslHandshake v0), masked whole.
     """
 
     capture: str
@@ -108,15 +102,15 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             "error_codes": sorted(set(_error_codes(self.body))),
             "body": body,
             "problem": self.problem,
-            "raw": self.raw_hex(mask=mask) if raw or self.error is not None else None,
+            "raw": self.raw_hex(mask=mask) if raw or self.body is None or self.error else None,
         }
 
     def raw_hex(self, *, mask: bool = True) -> str:
         """All bytes in hex, those of secrets as ``**``."""
         if not (mask and self._may_hold_secrets()):
             return self.data.hex()
-        if self.codec is None:
-            return masked_hex(self.data, [(0, len(self.data))])
+        if self.codec is None or self._may_be_a_response():
+            return masked_hex(self.data, [(self.header_offset, len(self.data))])
         return masked_hex(self.data, secret_spans(self.codec, self.data, self.body_offset))
 
     def field_rows(self, *, mask: bool = True) -> list[FieldRow]:
@@ -131,19 +125,40 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             header_rows, _ = field_rows(header, self.data, self.header_offset, prefix="header.")
             rows += header_rows
             start = self.body_offset
-        if self.codec is not None and (self.header is not None or self.direction == "data"):
+        doubtful = mask and self._may_be_a_response()
+        if self.codec is not None and not doubtful:
             body_rows, _ = field_rows(self.codec, self.data, start, mask=mask)
             rows += body_rows
             start = body_rows[-1].end if body_rows else start
         if start < len(self.data):
-            # What is left of a message with secrets may be one; of an unknown api nobody can say.
             secret = mask and self._may_hold_secrets()
             rest = MASK if secret else self.data[start:].hex()
             rows.append(FieldRow("(left over)", start, len(self.data), "", rest, secret))
         return rows
 
     def _may_hold_secrets(self) -> bool:
-        return self.is_token or (self.codec is not None and has_secrets(self.codec))
+        """Whether bytes that are not decoded may be a credential.
+
+        Where only the api key can be read it decides; an unknown one hides nothing, as its bytes
+        are all there is.
+        """
+        if self.is_token or self._may_be_a_response():
+            return True
+        if self.codec is not None:
+            return has_secrets(self.codec.spec)
+        key = self.data[self.header_offset : self.header_offset + 2]
+        if self.error is None or len(key) < 2:
+            return False
+        api_key = int.from_bytes(key, "big", signed=True)
+        names = [catalog().name_of(api_key, type_) for type_ in ("request", "response")]
+        return api_key == PRODUCE_KEY or any(
+            has_secrets(catalog().spec(name)) for name in names if name
+        )
+
+    def _may_be_a_response(self) -> bool:
+        """A request of api key 0 that does not decode: the start of a small correlation id?"""
+        failed = self.error is not None and self.direction == "request"
+        return failed and self.api_key == PRODUCE_KEY
 
 
 class FrameDecoder:
@@ -166,14 +181,22 @@ class FrameDecoder:
         self.direction = direction
         self.version = version
         self.limit = limit
-        self._outstanding: dict[int, deque[tuple[int, int]]] = {}
-        self._raw_tokens = False
+        self._pairing = Pairing()
+        self._capture = ""
         self._message = None if api is None else message_name(api, direction)
-        if self._message is not None and version is not None:
-            codec(self._message, version)  # complain now of a version that does not exist
+        if self._message is None or version is None:
+            return
+        spec = codec(self._message, version).spec
+        if direction == "response" and unit != "body":
+            if spec.type != "response" or spec.api_key is None:
+                raise UnknownMessageError(f"{spec.name} is no response but a {spec.type}")
+            self._asked = (spec.api_key, version)
 
     def decode(self, block: Block, capture: str = "") -> Iterator[DecodedFrame]:
         """Every frame of the block; bytes that make no frame come as one with a problem."""
+        if capture != self._capture:
+            self._pairing.raw_tokens = False
+            self._capture = capture
         if self.unit == "body":
             yield self._body(block, capture)
         elif self.unit == "payload":
@@ -193,7 +216,9 @@ class FrameDecoder:
                     stream_offset=offset,
                     direction="data",
                     data=bytes(data[offset:]),
+                    header_offset=_PREFIX_SIZE,
                     error=error,
+                    is_token=self._pairing.raw_tokens,
                 )
                 return
             yield self._payload(block, capture, offset, bytes(data[offset : offset + size]))
@@ -203,6 +228,16 @@ class FrameDecoder:
         shift = _PREFIX_SIZE if self.unit == "frames" else 0
         payload = data[shift:]
         read = self._read(payload)
+        if read is None:
+            return DecodedFrame(
+                capture=capture,
+                line=block.line,
+                stream_offset=offset,
+                direction="data",
+                data=data,
+                header_offset=shift,
+                is_token=True,
+            )
         direction: Direction = "request" if isinstance(read, Request) else "response"
         if isinstance(read.error, DecodeError):
             read.error.offset += shift
@@ -216,68 +251,24 @@ class FrameDecoder:
             header_version=read.header_version,
             body_offset=read.body_offset + shift,
             api=read.api,
-            api_key=read.api_key,
-            api_version=read.api_version,
+            api_key=None if len(payload) < 4 and read.header is None else read.api_key,
+            api_version=None if len(payload) < 4 and read.header is None else read.api_version,
             header=read.header,
             body=read.body,
             error=read.error,
         )
-        if read.error is not None and self._raw_tokens:
-            # After SaslHandshake v0 tokens follow that have a size in front and nothing else.
-            token = DecodeError("a SASL token without a header", expected="a request or response")
-            return DecodedFrame(
-                capture=capture,
-                line=block.line,
-                stream_offset=offset,
-                direction="data",
-                data=data,
-                error=token,
-                is_token=True,
-            )
         if read.header is not None:
             frame.correlation_id = read.header.correlation_id
             frame.client_id = getattr(read.header, "client_id", None)
             frame.codec = None if isinstance(read.error, UnknownMessageError) else read.codec
         return frame
 
-    def _read(self, payload: bytes) -> Request | Response:
+    def _read(self, payload: bytes) -> Request | Response | None:
         if self.direction == "request":
-            return self._request(read_request(payload))
-        given = None
-        if self.direction == "response" and self._message is not None and self.version is not None:
-            api_key = codec(self._message, self.version).spec.api_key
-            given = None if api_key is None else (api_key, self.version)
-        correlation_id = int.from_bytes(payload[:4], "big", signed=True)
-        waiting = self._outstanding.get(correlation_id) if len(payload) >= 4 else None
-        asked = given or (waiting[0] if waiting else None)
-        if asked is None:
-            return self._request(read_request(payload))
-        response = read_response(payload, *asked)
-        if response.error is not None and self.direction == "auto":
-            request = read_request(payload)
-            if request.error is None:
-                return self._request(request)
-        if waiting and not given:
-            waiting.popleft()
-            if not waiting:
-                del self._outstanding[correlation_id]
-        return response
-
-    def _request(self, request: Request) -> Request:
-        """Expect the response, unless none will come: a produce request with acks=0 has none."""
-        if request.header is not None:
-            body = request.body
-            self._raw_tokens |= isinstance(body, SaslHandshakeRequest) and request.api_version == 0
-            if not (isinstance(body, ProduceRequest) and body.acks == 0):
-                self._outstanding.setdefault(request.header.correlation_id, deque()).append(
-                    (request.api_key, request.api_version)
-                )
-        if isinstance(request.error, UnknownMessageError) and self.direction == "auto":
-            request.error = UnknownMessageError(
-                f"{request.error}; if this is a response whose request was not captured, "
-                "say --response with --api and --version"
-            )
-        return request
+            return read_request(payload)
+        if self.direction == "response":
+            return read_response(payload, *self._asked)
+        return self._pairing.read(payload)
 
     def _body(self, block: Block, capture: str) -> DecodedFrame:
         assert self._message is not None
@@ -335,7 +326,8 @@ def _error_codes(value: Any) -> Iterator[int]:
     elif isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:
             item = getattr(value, name)
-            if name == "error_code" and item:
-                yield item
+            if name.endswith("error_code") and isinstance(item, int):
+                if item:
+                    yield item
             else:
                 yield from _error_codes(item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 
@@ -16,6 +17,11 @@ def main() -> None:
             f"kap needs the package {error.name}: pip install 'kafka-admin-proto[cli]'\n"
         )
         sys.exit(2)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a locale without UTF-8 still gets its output
+            stream.reconfigure(errors="backslashreplace")
+    if sys.stdout is None:
+        sys.exit("kap: there is no standard output")
     try:
         kap(prog_name="kap")
     except OSError as error:  # a full disk, say; click itself deals with a closed pipe

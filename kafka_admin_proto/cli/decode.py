@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -34,7 +34,7 @@ def complete_api(
 
 
 @click.command()
-@click.argument("files", nargs=-1, type=click.File("rb"))
+@click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
 @click.option(
     "--input-format",
     type=click.Choice(["auto", *READERS]),
@@ -77,7 +77,7 @@ def complete_api(
     help="A larger frame is an error; a broker's socket.request.max.bytes.",
 )
 def decode(
-    files: tuple[BinaryIO, ...],
+    files: tuple[str, ...],
     input_format: str,
     unit: str,
     direction: str | None,
@@ -125,39 +125,41 @@ def decode(
         raise click.UsageError("there is no standard input; name a file")
     if not files and sys.stdin.isatty():
         click.echo("Paste a dump and end it with Ctrl-D (--help shows other ways).", err=True)
-    frames = _Counted(_all_frames(files or (sys.stdin.buffer,), decoder, input_format))
-    shown = (frame for number, frame in frames if only is None or number == only)
-    _WRITERS[output](shown, mask=not show_secrets, raw=raw)
+    frames = _Counted(_all_frames(files or ("-",), decoder, input_format), only)
+    _WRITERS[output](frames, mask=not show_secrets, raw=raw)
     if only is not None and frames.count < only:
         raise click.UsageError(f"there is no frame {only}; the input has {frames.count}")
     sys.exit(1 if frames.problems else 0)
 
 
 class _Counted:
-    """Numbers the frames from 1, and counts those with a problem."""
+    """Numbers the frames from 1, gives those to show, and counts the problems among them."""
 
-    def __init__(self, frames: Iterator[DecodedFrame]) -> None:
+    def __init__(self, frames: Iterator[DecodedFrame], only: int | None) -> None:
         self._frames = frames
+        self._only = only
         self.count = 0
         self.problems = 0
 
     def __iter__(self) -> Iterator[tuple[int, DecodedFrame]]:
         for frame in self._frames:
             self.count += 1
-            self.problems += frame.error is not None
-            yield self.count, frame
+            if self._only in (None, self.count):
+                self.problems += frame.error is not None
+                yield self.count, frame
 
 
 def _all_frames(
-    files: tuple[BinaryIO, ...], decoder: FrameDecoder, input_format: str
+    files: tuple[str, ...], decoder: FrameDecoder, input_format: str
 ) -> Iterator[DecodedFrame]:
     """Every frame of every file; a file that cannot be read is a frame with that problem."""
     for file in files:
-        name = getattr(file, "name", "-")
-        name = "-" if name == "<stdin>" else readable(str(Path(name)))
+        name = readable(file)
         try:
-            blocks = read_blocks(file.read(), input_format)
-        except DumpError as error:
+            data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+            blocks = read_blocks(data, input_format)
+        except (DumpError, OSError) as caught:
+            error = caught if isinstance(caught, DumpError) else DumpError(str(caught))
             yield DecodedFrame(
                 capture=name,
                 line=error.line,
@@ -171,36 +173,39 @@ def _all_frames(
             yield from decoder.decode(block, name)
 
 
-def _write_json(frames: Iterator[DecodedFrame], *, mask: bool, raw: bool) -> None:
+def _write_json(frames: Iterable[tuple[int, DecodedFrame]], *, mask: bool, raw: bool) -> None:
     separator = "["
     try:
-        for frame in frames:
+        for _, frame in frames:
             click.echo(f"{separator}\n{_dumps(frame.record(mask=mask, raw=raw))}", nl=False)
             separator = ","
     finally:  # whatever happens, what was written so far is JSON
         click.echo("[]" if separator == "[" else "\n]")
 
 
-def _write_jsonl(frames: Iterator[DecodedFrame], *, mask: bool, raw: bool) -> None:
-    for frame in frames:
+def _write_jsonl(frames: Iterable[tuple[int, DecodedFrame]], *, mask: bool, raw: bool) -> None:
+    for _, frame in frames:
         click.echo(_dumps(frame.record(mask=mask, raw=raw)))
 
 
-def _write_tsv(frames: Iterator[DecodedFrame], *, mask: bool, raw: bool) -> None:
-    for frame in frames:
+def _write_tsv(frames: Iterable[tuple[int, DecodedFrame]], *, mask: bool, raw: bool) -> None:
+    for _, frame in frames:
         record = frame.record(mask=mask, raw=raw)
         click.echo("\t".join(_cell(value) for value in record.values()))
 
 
-def _write_table(frames: Iterator[DecodedFrame], *, mask: bool, raw: bool) -> None:
+def _write_table(frames: Iterable[tuple[int, DecodedFrame]], *, mask: bool, raw: bool) -> None:
     columns = ["#", "at", "what", "api", "size", "id", "client", "errors", "body"]
     rows = []
     problems = []
-    for number, frame in enumerate(frames, 1):
+    for number, frame in frames:
         record = frame.record(mask=mask)
         api = frame.api or ("" if frame.api_key is None else f"key {frame.api_key}")
         version = "" if frame.api_version is None else f" v{frame.api_version}"
-        body = "(not decoded)" if frame.body is None else compact_json(record["body"])
+        if frame.body is not None:
+            body = compact_json(record["body"])
+        else:
+            body = "(SASL token)" if frame.is_token else "(not decoded)"
         cells = (
             number, _place(frame), frame.direction, api + version,
             record["size"], _or_empty(frame.correlation_id), _or_empty(record["client_id"]),
@@ -214,10 +219,10 @@ def _write_table(frames: Iterator[DecodedFrame], *, mask: bool, raw: bool) -> No
         click.echo(printable(problem), err=True)
 
 
-def _write_fields(frames: Iterator[DecodedFrame], *, mask: bool, raw: bool) -> None:
+def _write_fields(frames: Iterable[tuple[int, DecodedFrame]], *, mask: bool, raw: bool) -> None:
     columns = ["offset", "bytes", "field", "type", "value"]
     terminal = sys.stdout.isatty()
-    for frame in frames:
+    for _, frame in frames:
         rows = []
         for row in frame.field_rows(mask=mask):
             data = frame.data[row.start : row.end]

@@ -43,12 +43,15 @@ def print_table(
         return
     if title:
         click.echo(title)
-    widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+    lengths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+    widths = [min(length, _WIDEST) for length in lengths]
     for row in [columns, *rows]:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        click.echo("  ".join(cells).rstrip())
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
+        click.echo("  ".join([*cells, row[-1]]).rstrip())
 
 
+#: Where piped, no cell is padded beyond this: one long cell must not widen every row.
+_WIDEST = 48
 #: A cell that is cut shows at least this much, even if the table then is wider than the terminal.
 _LEAST = 8
 

@@ -9,6 +9,7 @@ import msgspec
 
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.wire.base import PLAIN_JSON, WireType
 from kafka_admin_proto.wire.containers import Array, NullableStruct
 from kafka_admin_proto.wire.secrets import MASK
@@ -72,15 +73,15 @@ def field_rows(
         end = collector.rows[-1].end if collector.rows else offset
     rows = [_finish(row, prefix, mask) for row in collector.rows]
     if end < len(data) and problem is not None:
-        secret = mask and has_secrets(codec)
+        secret = mask and has_secrets(codec.spec)
         rest: Any = MASK if secret else data[end:].hex()
         rows.append(FieldRow(f"{prefix}(not decoded)", end, len(data), "", rest, secret))
     return rows, problem
 
 
-def has_secrets(codec: Codec[Any]) -> bool:
+def has_secrets(spec: MessageSpec) -> bool:
     """Whether any field of the message may carry a credential, so that raw bytes may too."""
-    structs = [codec.spec.struct, *codec.spec.structs().values()]
+    structs = [spec.struct, *spec.structs().values()]
     return any(field.sensitive or field.named_by for s in structs for field in s.fields)
 
 

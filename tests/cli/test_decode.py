@@ -18,10 +18,12 @@ from kafka_admin_proto import (
     CreateTopicsRequest,
     CreateTopicsResponse,
     IncrementalAlterConfigsRequest,
+    MetadataRequest,
     MetadataResponse,
     ProduceRequest,
     RequestHeader,
     SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
     SaslHandshakeRequest,
 )
 from kafka_admin_proto.capture.blocks import Block
@@ -126,7 +128,7 @@ def test_responses_need_their_request_or_options() -> None:
     found = records("decode --response --api Metadata --version 12", response)
     assert found[0]["direction"] == "response"
     assert found[0]["body"]["controllerId"] == 5
-    alone = run("decode --output jsonl", response)
+    alone = run("decode --show-secrets --output jsonl", response)
     assert alone.exit_code == 1
     row = json.loads(alone.stdout)
     assert row["raw"] == response.hex()
@@ -292,8 +294,13 @@ def test_raw_tokens_after_the_first_sasl_handshake_are_masked() -> None:
     after = frame(write_request(CreateTopicsRequest(), 1, 2, "c"))
     found = records("decode --input-format raw", login + token + after)
     assert [row["api"] for row in found] == ["SaslHandshake", None, "CreateTopics"]
-    assert found[1]["problem"] == "at byte 0: a SASL token without a header"
-    assert set(found[1]["raw"]) == {"*"}
+    assert found[1]["problem"] is None
+    assert found[1]["raw"] == token[:4].hex() + "**" * len(token[4:])
+    unknown = frame(RequestHeader(19, 99, 3, "c").encode(2))  # later errors are not tokens
+    assert (
+        records("decode --input-format raw", login + token + after + unknown)[3]["api_version"]
+        == 99
+    )
     for output in ("table", "tsv", "fields"):
         result = run(f"decode --input-format raw --raw --output {output}", login + token + after)
         assert SECRET.hex() not in result.output.replace(" ", "")
@@ -308,6 +315,68 @@ def test_an_unknown_version_of_api_versions_and_its_answer() -> None:
     assert [row["direction"] for row in found] == ["request", "response"]
     assert "ApiVersionsRequest has versions" in found[0]["problem"]
     assert (found[1]["problem"], found[1]["error_codes"]) == (None, [35])
+
+
+LOGIN = frame(write_request(SaslAuthenticateRequest(auth_bytes=SECRET), 2, 1, "c"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "data"),
+    [
+        ("", LOGIN[:-3]),
+        ("--max-frame-bytes 10", LOGIN),
+        ("", LOGIN[:7] + b"\x09" + LOGIN[8:]),
+        ("", LOGIN[:12] + b"\x7f\xff" + LOGIN[14:]),
+        ("", frame(write_response(SaslAuthenticateResponse(auth_bytes=SECRET), 1, 7))),
+        ("", frame(write_request(SaslHandshakeRequest(), 0, 1)) + frame(SECRET)[:-2]),
+    ],
+    ids=["cut", "over the limit", "unknown version", "broken header", "unpaired", "cut token"],
+)
+@pytest.mark.parametrize("output", ["json", "tsv", "fields"])
+def test_secrets_that_do_not_decode_are_masked(arguments: str, data: bytes, output: str) -> None:
+    command = f"decode --input-format raw {arguments} --output {output}"
+    part = SECRET[2:8].hex()
+    assert part not in run(command, data).output.replace(" ", "")
+    assert part in run(f"{command} --show-secrets", data).output.replace(" ", "")
+
+
+def test_answers_out_of_order_and_ids_used_twice() -> None:
+    metadata, create = MetadataResponse(controller_id=5), CreateTopicsResponse()
+    stream = [
+        write_request(MetadataRequest(), 12, 1, "a"),
+        write_request(CreateTopicsRequest(), 7, 1, "b"),  # another connection, the same id
+        write_response(create, 7, 1),
+        b"\0\0\0\x01\xff",  # broken: it takes no request's place
+        write_response(metadata, 12, 1),
+    ]
+    found = records("decode --input-format raw", b"".join(frame(p) for p in stream))
+    assert [row["api"] for row in found[2:]] == ["CreateTopics", "Metadata", "Metadata"]
+    assert [row["problem"] is None for row in found] == [True, True, True, False, True]
+
+
+def test_an_unpaired_response_with_a_small_id_gets_the_hint() -> None:
+    (row,) = records("decode --input-format raw", frame(write_response(MetadataResponse(), 9, 3)))
+    assert "say --response with --api and --version" in row["problem"]
+
+
+def test_one_long_field_does_not_widen_every_row() -> None:
+    request = CreateTopicsRequest(
+        topics=[CreatableTopic(name="a" * 30000)] + [CreatableTopic()] * 99
+    )
+    data = frame(write_request(request, 1, 1, "c"))
+    for output in ("fields", "table"):
+        result = run(f"decode --input-format raw --output {output}", data)
+        assert len(result.stdout) < 10 * len(data)
+
+
+def test_only_keeps_the_number_and_its_own_exit_code() -> None:
+    good = frame(write_request(CreateTopicsRequest(), 1, 1, "c"))
+    bad = frame(RequestHeader(12000, 0, 2, "c").encode(2))
+    result = run("decode --input-format raw --only 1", good + bad)
+    assert result.exit_code == 0
+    result = run("decode --input-format raw --only 2", good + bad)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("frame 2: ")
 
 
 def test_secrets_stay_out_of_repr() -> None:
@@ -334,6 +403,16 @@ def test_a_file_whose_name_is_not_utf8(tmp_path: Path) -> None:
     assert json.loads(result.stdout)[0]["capture"].endswith("caf\ufffd.bin")
 
 
+def test_a_missing_file_among_others_is_a_problem_of_its_own(tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere"
+    result = run(f"decode {missing} {SAMPLE} {tmp_path} --output json")
+    assert result.exit_code == 1
+    rows = json.loads(result.stdout)
+    assert len(rows) == 20
+    assert "No such file" in rows[0]["problem"]
+    assert "Is a directory" in rows[-1]["problem"]
+
+
 def test_the_limit_on_frames() -> None:
     data = frame(write_request(CreateTopicsRequest(), 1, 1, "c"))
     assert run("decode --input-format raw --max-frame-bytes 10", data).exit_code == 1
@@ -344,11 +423,11 @@ def test_the_limit_on_frames() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ("decode nowhere.hex", "nowhere.hex"),
         ("decode --unit body", "--unit body needs --api and --version"),
         ("decode --unit body --api Nothing --version 1", "no message 'Nothing"),
         ("decode --unit body --api CreateTopics --version 9", "has versions 0-7, not 9"),
         ("decode --api CreateTopics --version 1", "go with --response or --unit body"),
+        ("decode --response --api ConfigRecord --version 0", "is no response but a metadata"),
         ("decode --output xml", "xml"),
         (f"decode {SAMPLE} --only 99", "there is no frame 99; the input has 18"),
     ],

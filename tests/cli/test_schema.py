@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -109,6 +111,16 @@ def test_without_its_extra() -> None:
     )
     assert failed.returncode == 2
     assert failed.stderr == "kap needs the package click: pip install 'kafka-admin-proto[cli]'\n"
+
+
+def test_a_terminal_without_utf8() -> None:
+    script = "from kafka_admin_proto.cli import main; main()"
+    sample = Path(__file__).parents[2] / "samples" / "create_topics.hex"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "decode", str(sample)],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "\\u201cforbidden\\u201d" in done.stdout
 
 
 def test_a_full_disk_and_a_closed_input() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kafka_admin_proto.schema.catalog import MessageOverlay, read_overlay
 from kafka_admin_proto.schema.kafka_json import read_message, write_message
 from kafka_admin_proto.schema.model import MessageSpec
 from tests.oracle import skip_or_fail, why_unavailable
@@ -94,8 +95,13 @@ def test_the_shipped_schemas_are_what_the_jars_hold() -> None:
         skip_or_fail(reason)
     merged = import_schemas.merged_definitions(*import_schemas.RELEASES)
     folder = import_schemas.SCHEMAS / "kafka"
+    overlays = read_overlay((import_schemas.SCHEMAS / "overlay.json").read_bytes())
     assert {path.stem for path in folder.glob("*.json")} == set(merged)
     for name, item in merged.items():
         text = (folder / f"{name}.json").read_text("utf-8")
         assert text == write_message(item.spec)
         assert '"about"' not in text
+        overlay = overlays.get(name, MessageOverlay())
+        assert overlay.aliases == item.aliases
+        assert overlay.layout_changed == item.layout_changed
+        assert overlay.formerly == item.formerly

@@ -24,7 +24,7 @@ from tests.everything import every_message
 #: What a decoded value may take of memory, as a multiple of its frame, and what raising and
 #: reporting an error takes whatever the frame's size.
 MEMORY_FACTOR = 64
-MEMORY_OF_AN_ERROR = 32 * 1024
+MEMORY_OF_AN_ERROR = 8 * 1024
 
 
 class Spans:

@@ -1,0 +1,82 @@
+"""Which payload is a request, and which one answers it.
+
+A dump does not say which side sent what. A payload is a response when a request with its
+correlation id is waiting and the bytes read as that api's response; otherwise it is a request.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from kafka_admin_proto.errors import DecodeError, UnknownMessageError
+from kafka_admin_proto.messages.produce_request import ProduceRequest
+from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
+
+#: Correlation ids that may wait for a response; the oldest goes first. Half a capture has none.
+MAX_WAITING = 100_000
+
+_HINT = (
+    "; if this is a response whose request was not captured, say --response with --api and "
+    "--version"
+)
+PRODUCE_KEY = 0
+
+
+class Pairing:
+    """Remembers the requests of a conversation, so that their responses are understood."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, deque[tuple[int, int]]] = {}
+        #: After SaslHandshake v0 tokens follow that have a size in front and nothing else.
+        self.raw_tokens = False
+
+    def read(self, payload: bytes) -> Request | Response | None:
+        """The request or response that the payload is; None for a raw SASL token."""
+        correlation_id = int.from_bytes(payload[:4], "big", signed=True)
+        waiting = self._waiting.get(correlation_id, ()) if len(payload) >= 4 else ()
+        responses = [read_response(payload, *asked) for asked in waiting]
+        for index, response in enumerate(responses):
+            if response.error is None:
+                return self._answered(correlation_id, index, response)
+        request = read_request(payload)
+        no_request = request.header is None or isinstance(request.error, UnknownMessageError)
+        if self.raw_tokens and no_request:
+            return None
+        if request.error is not None and responses:
+            if isinstance(responses[0].error, UnknownMessageError):
+                return self._answered(correlation_id, 0, responses[0])
+            return responses[0]
+        self._expect(request)
+        if no_request or (request.error is not None and request.api_key == PRODUCE_KEY):
+            _add_hint(request)
+        return request
+
+    def _answered(self, correlation_id: int, index: int, response: Response) -> Response:
+        waiting = self._waiting[correlation_id]
+        del waiting[index]
+        if not waiting:
+            del self._waiting[correlation_id]
+        return response
+
+    def _expect(self, request: Request) -> None:
+        """Wait for the response, unless none will come: acks=0 asks for none."""
+        if request.header is None:
+            return
+        if request.error is None:
+            handshake = isinstance(request.body, SaslHandshakeRequest)
+            self.raw_tokens = handshake and request.api_version == 0
+        if isinstance(request.body, ProduceRequest) and request.body.acks == 0:
+            return
+        asked = (request.api_key, request.api_version)
+        self._waiting.setdefault(request.header.correlation_id, deque()).append(asked)
+        if len(self._waiting) > MAX_WAITING:
+            del self._waiting[next(iter(self._waiting))]
+
+
+def _add_hint(request: Request) -> None:
+    """A small correlation id reads as api key 0, so that unpaired responses look like Produce."""
+    if isinstance(request.error, DecodeError):
+        request.error.fault += _HINT
+    else:
+        request.error = UnknownMessageError(f"{request.error}{_HINT}")
