@@ -116,10 +116,9 @@ def test_without_its_extra() -> None:
 def test_a_terminal_without_utf8() -> None:
     script = "from kafka_admin_proto.cli import main; main()"
     sample = Path(__file__).parents[2] / "samples" / "create_topics.hex"
-    done = subprocess.run(
-        [sys.executable, "-c", script, "decode", str(sample)],
-        env={**os.environ, "PYTHONIOENCODING": "latin-1"}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    command = [sys.executable, "-c", script, "decode", str(sample)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert "\\u201cforbidden\\u201d" in done.stdout
 
 
