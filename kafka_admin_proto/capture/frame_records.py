@@ -181,6 +181,8 @@ class FrameDecoder:
         self.direction = direction
         self.version = version
         self.limit = limit
+        if (unit == "body" or direction == "response") and (api is None or version is None):
+            raise ValueError("bare bodies and responses alone need api and version")
         self._pairing = Pairing()
         self._capture = ""
         self._message = None if api is None else message_name(api, direction)

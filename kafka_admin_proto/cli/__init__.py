@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 
 def main() -> None:
@@ -22,7 +23,8 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
         sys.exit("kap: there is no standard output")
+    name = Path(sys.argv[0]).name
     try:
-        kap(prog_name="kap")
+        kap(prog_name=name if name == "kafka-admin-proto" else "kap")
     except OSError as error:  # a full disk, say; click itself deals with a closed pipe
         sys.exit(f"kap: {error}")

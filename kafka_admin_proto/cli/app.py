@@ -22,8 +22,9 @@ def kap() -> None:
 
 @kap.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
-    """Print the completion script of a shell.
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script of a shell, for the name the program was called by.
 
     \b
     Example:
@@ -32,7 +33,9 @@ def completion(shell: str) -> None:
     found = get_completion_class(shell)
     assert found is not None
     # Not `.source()` of the base class: bash's own asks for a bash that may not be installed.
-    complete = found(kap, {}, "kap", "_KAP_COMPLETE")
+    name = context.find_root().info_name or "kap"
+    variable = f"_{name}_COMPLETE".replace("-", "_").upper()
+    complete = found(kap, {}, name, variable)
     click.echo(complete.source_template % complete.source_vars())
 
 

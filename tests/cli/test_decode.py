@@ -413,6 +413,12 @@ def test_a_missing_file_among_others_is_a_problem_of_its_own(tmp_path: Path) -> 
     assert "Is a directory" in rows[-1]["problem"]
 
 
+def test_a_decoder_without_what_it_needs() -> None:
+    for wrong in ({"unit": "body"}, {"direction": "response", "api": "Metadata"}):
+        with pytest.raises(ValueError, match="need api and version"):
+            FrameDecoder(**wrong)  # type: ignore[arg-type]
+
+
 def test_the_limit_on_frames() -> None:
     data = frame(write_request(CreateTopicsRequest(), 1, 1, "c"))
     assert run("decode --input-format raw --max-frame-bytes 10", data).exit_code == 1

@@ -75,9 +75,11 @@ def test_help(arguments: str) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts(shell: str) -> None:
-    result = run(f"completion {shell}")
-    assert result.exit_code == 0
-    assert "_KAP_COMPLETE" in result.stdout
+    for name, variable in [("kap", "_KAP_"), ("kafka-admin-proto", "_KAFKA_ADMIN_PROTO_")]:
+        result = CliRunner().invoke(kap, ["completion", shell], prog_name=name)
+        assert result.exit_code == 0
+        assert f"{variable}COMPLETE" in result.stdout
+        assert name in result.stdout
 
 
 def test_completion_of_api_names() -> None:
