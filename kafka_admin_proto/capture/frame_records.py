@@ -76,8 +76,12 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
 
     @property
     def problem(self) -> str | None:
-        """What could not be read, as a sentence."""
-        return None if self.error is None else str(self.error)
+        """What could not be read, or not shown as it is, as a sentence."""
+        if self.error is not None:
+            return str(self.error)
+        if _has_odd_text(self.body):
+            return "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
+        return None
 
     def record(self, *, mask: bool = True, raw: bool = False) -> dict[str, Any]:
         """The frame record: builtins with stable keys, fit for JSON lines.
@@ -88,6 +92,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         body = None
         if self.body is not None and self.codec is not None:
             body = self.codec.to_json(self.body, mask=mask)
+        problem = self.problem
         return {
             "capture": self.capture,
             "line": self.line,
@@ -99,10 +104,10 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             "api_version": self.api_version,
             "correlation_id": self.correlation_id,
             "client_id": None if self.client_id is None else readable(self.client_id),
-            "error_codes": sorted(set(_error_codes(self.body))),
+            "error_codes": _error_codes(self.body),
             "body": body,
-            "problem": self.problem,
-            "raw": self.raw_hex(mask=mask) if raw or self.body is None or self.error else None,
+            "problem": problem,
+            "raw": self.raw_hex(mask=mask) if raw or self.body is None or problem else None,
         }
 
     def raw_hex(self, *, mask: bool = True) -> str:
@@ -320,16 +325,26 @@ def _frame_size(data: memoryview, limit: int) -> int:
     return wanted
 
 
-def _error_codes(value: Any) -> Iterator[int]:
-    """Every non-zero error code in a body, at any depth."""
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value in a body that holds no other, with the name of its field, at any depth."""
     if isinstance(value, list):
         for item in value:
-            yield from _error_codes(item)
+            yield from _leaves(item, name)
     elif isinstance(value, msgspec.Struct):
-        for name in value.__struct_fields__:
-            item = getattr(value, name)
-            if name.endswith("error_code") and isinstance(item, int):
-                if item:
-                    yield item
-            else:
-                yield from _error_codes(item)
+        for field in value.__struct_fields__:
+            yield from _leaves(getattr(value, field), field)
+    else:
+        yield name, value
+
+
+def _error_codes(body: Message | None) -> list[int]:
+    """The distinct error codes in a body that are not 0."""
+    found = {value for name, value in _leaves(body) if name.endswith("error_code") and value}
+    return sorted(found)
+
+
+def _has_odd_text(body: Message | None) -> bool:
+    """Whether some text in the body was not UTF-8: it has surrogates in the place of bytes."""
+    return any(
+        isinstance(v, str) and not v.isascii() and readable(v) != v for _, v in _leaves(body)
+    )

@@ -419,6 +419,20 @@ def test_a_decoder_without_what_it_needs() -> None:
             FrameDecoder(**wrong)  # type: ignore[arg-type]
 
 
+def test_text_that_is_not_utf8_is_said_to_be_so() -> None:
+    topics = [CreatableTopic(name="pl\udcffms")]
+    data = frame(write_request(MetadataRequest(), 12, 1, "c")) + frame(
+        write_request(CreateTopicsRequest(topics=topics), 1, 2, "c")
+    )
+    result = run("decode --input-format raw --output json", data)
+    assert result.exit_code == 0  # it did decode
+    rows = json.loads(result.stdout)
+    assert rows[0]["problem"] is None
+    assert rows[1]["body"]["topics"][0]["name"] == "pl\ufffdms"
+    assert "not UTF-8" in rows[1]["problem"]
+    assert "706cff6d73" in rows[1]["raw"]
+
+
 def test_the_limit_on_frames() -> None:
     data = frame(write_request(CreateTopicsRequest(), 1, 1, "c"))
     assert run("decode --input-format raw --max-frame-bytes 10", data).exit_code == 1
