@@ -6,11 +6,11 @@ sense of stands in ``error`` and ``problem``, and the bytes of the body are ther
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
-from kafka_admin_proto.codec import Codec, Message, codec
+from kafka_admin_proto.codec import Buffer, Codec, Message, codec
 from kafka_admin_proto.errors import (
     DecodeError,
     EncodeError,
@@ -27,7 +27,6 @@ from kafka_admin_proto.protocol.headers import (
     response_header_version,
 )
 
-Buffer = bytes | bytearray | memoryview
 _H = TypeVar("_H", RequestHeader, ResponseHeader)
 
 #: The error code with which a broker answers an ApiVersions request of a version it lacks.
@@ -42,6 +41,8 @@ class _Payload(msgspec.Struct, kw_only=True):
     not asked for or could not be read; ``error`` then says why. A body with bytes left over has
     both a ``body`` and an ``error``.
     """
+
+    message_type: ClassVar[str]
 
     api_key: int
     api_version: int
@@ -73,16 +74,19 @@ class _Payload(msgspec.Struct, kw_only=True):
         names = ("api", "api_version", "body", "problem")
         return [(name, getattr(self, name)) for name in names]
 
-    def _codec(self, type_: str) -> Codec[Any]:
-        found = entry_of(self.api_key, type_)
+    @property
+    def codec(self) -> Codec[Any]:
+        """The codec of the body; UnknownMessageError or UnsupportedVersionError without one."""
+        found = entry_of(self.api_key, self.message_type)
         if found is None:
             raise UnknownMessageError(f"unknown api key {self.api_key}")
         return codec(found[0], self.api_version)
 
-    def _read_body(self, type_: str) -> Message | None:
+    def read_body(self) -> Message | None:
+        """Decode the body if that has not been done; None, and an ``error``, if it fails."""
         if self.body is None and self.error is None:
             try:
-                self.body = self._codec(type_).decode_at(self.data, self.body_offset)
+                self.body = self.codec.decode_at(self.data, self.body_offset)
             except TrailingBytesError as error:
                 self.body, self.error = error.value, error
             except (DecodeError, UnknownMessageError) as error:
@@ -93,16 +97,9 @@ class _Payload(msgspec.Struct, kw_only=True):
 class Request(_Payload, kw_only=True):
     """A request; ``header`` is None when the payload is too short to have one."""
 
+    message_type: ClassVar[str] = "request"
+
     header: RequestHeader | None
-
-    @property
-    def codec(self) -> Codec[Any]:
-        """The codec of the body; UnknownMessageError or UnsupportedVersionError without one."""
-        return self._codec("request")
-
-    def read_body(self) -> Message | None:
-        """Decode the body if that has not been done; None, and an ``error``, if it fails."""
-        return self._read_body("request")
 
 
 class Response(_Payload, kw_only=True):
@@ -112,16 +109,9 @@ class Response(_Payload, kw_only=True):
     ``api_version`` here may be lower than the request's.
     """
 
+    message_type: ClassVar[str] = "response"
+
     header: ResponseHeader | None
-
-    @property
-    def codec(self) -> Codec[Any]:
-        """The codec of the body; UnknownMessageError or UnsupportedVersionError without one."""
-        return self._codec("response")
-
-    def read_body(self) -> Message | None:
-        """Decode the body if that has not been done; None, and an ``error``, if it fails."""
-        return self._read_body("response")
 
 
 def read_request(payload: Buffer, *, body: bool = True) -> Request:
