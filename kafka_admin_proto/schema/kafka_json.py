@@ -21,6 +21,7 @@ _MESSAGE_KEYS = (
     "apiKey", "type", "listeners", "name", "about", "validVersions", "deprecatedVersions",
     "flexibleVersions", "latestVersionUnstable", "fields", "commonStructs",
 )  # fmt: skip
+_WITH_API_KEY = ("request", "response", "coordinator-key", "coordinator-value")
 _STRUCT_KEYS = ("name", "about", "versions", "fields")
 _FIELD_KEYS = (
     "name", "type", "versions", "nullableVersions", "taggedVersions", "tag", "flexibleVersions",
@@ -99,14 +100,17 @@ def _message(data: Any, file: str, dialect: str) -> MessageSpec:
                     'the message has no "flexibleVersions"', 'add it; "0+" for a new message'
                 )
             flexible = VersionRange.NONE
-        return MessageSpec(
+        type_, api_key = keys.text("type"), keys.number("apiKey")
+        if api_key is None and type_ in _WITH_API_KEY:
+            raise SchemaError(f"a {type_} needs an api key", 'add "apiKey"')
+        spec = MessageSpec(
             name=name,
-            type=keys.text("type"),
+            type=type_,
             valid_versions=valid,
             flexible_versions=flexible,
             fields=tuple(_field(item) for item in keys.items("fields") or ()),
             common_structs=tuple(_struct(item) for item in keys.items("commonStructs") or ()),
-            api_key=keys.number("apiKey"),
+            api_key=api_key,
             deprecated_versions=keys.versions("deprecatedVersions") or VersionRange.NONE,
             listeners=tuple(_listener(item) for item in keys.items("listeners") or ()),
             latest_version_unstable=keys.flag("latestVersionUnstable"),
@@ -114,8 +118,22 @@ def _message(data: Any, file: str, dialect: str) -> MessageSpec:
             dialect=dialect,
             file=file,
         )
+        for struct in [spec.struct, *spec.structs().values()]:
+            _check_tags(struct)
     except SchemaError as error:
         raise _inside_once(error, name) from None
+    return spec
+
+
+def _check_tags(struct: StructSpec) -> None:
+    """A definition of all versions leaves no tag out, as one version alone may."""
+    tags = {field.tag for field in struct.fields if field.tag is not None}
+    for tag in range(len(tags)):
+        if tag not in tags:
+            raise SchemaError(
+                f"the tags of {struct.name} are not contiguous: {sorted(tags)}",
+                f"use tag {tag} before any higher one",
+            )
 
 
 def _struct(data: Any) -> StructSpec:

@@ -240,12 +240,6 @@ class StructSpec(Struct, frozen=True):
                         field=field.name,
                     )
                 tags.add(field.tag)
-        for tag in range(len(tags)):
-            if tag not in tags:
-                raise SchemaError(
-                    f"the tags of {self.name} are not contiguous: {sorted(tags)}",
-                    f"use tag {tag} before any higher one",
-                )
 
 
 class MessageSpec(Struct, frozen=True):
@@ -311,12 +305,8 @@ class MessageSpec(Struct, frozen=True):
                 f"{self.valid_versions}",
                 "narrow them",
             )
-        if self.type in ("request", "response") and self.api_key is None:
-            raise SchemaError(f"a {self.type} needs an api key", 'add "apiKey"')
         if self.api_key is not None and not -32768 <= self.api_key <= 32767:
             raise SchemaError(f"api key {self.api_key} does not fit an int16", "use 0 to 32767")
-        if self.type.startswith("coordinator-") and self.api_key is None:
-            raise SchemaError(f"a {self.type} needs an api key", 'add "apiKey"')
         if self.type == "coordinator-key" and (
             str(self.valid_versions) != "0" or not self.flexible_versions.empty
         ):

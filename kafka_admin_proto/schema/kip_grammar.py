@@ -1,0 +1,282 @@
+"""The grammar notation of Kafka's proposals and protocol guide: text → productions with places.
+
+``CreateTopics Request (Version: 0) => [topics] timeout`` heads a message; lines such as
+``topics => name [configs]`` define its parts, indented below whoever uses them, or flat in the
+older form (``TopicName => string``). Read are also the marks of the guides: ``_tagged_fields``
+and ``TAG_BUFFER``, ``name<tag: 0>``, ``?`` for what may be null, ``(name)`` for a compact array
+and braces around structs, and what a wiki puts around it all: prose, bullets, no-break spaces,
+``*`` behind a name that a revision has changed.
+
+This module knows the lines; what they mean together is ``kip_reader``'s matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kafka_admin_proto.errors import SchemaError
+
+
+class Slip(msgspec.Struct, frozen=True, order=True):
+    """A place in a text where it contradicts itself or leaves something out.
+
+    ``line`` and ``column`` count from 1; ``rule`` is a short name of the kind of slip; ``remedy``
+    says how the text is read in spite of it, or what to write.
+    """
+
+    line: int
+    column: int
+    rule: str
+    fault: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.fault}; {self.remedy} [{self.rule}]"
+
+
+class GrammarType(NamedTuple):
+    """What a type's name in the notation stands for."""
+
+    element: str
+    nullable: bool = False
+    compact: bool = False
+
+
+def _types() -> dict[str, GrammarType]:
+    found = {
+        name.upper(): GrammarType(name)
+        for name in (
+            "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid",
+        )
+    }  # fmt: skip
+    found["BOOLEAN"] = GrammarType("bool")
+    for name in ("string", "bytes", "records"):
+        for compact in (False, True):
+            for nullable in (False, True):
+                label = "COMPACT_" * compact + "NULLABLE_" * nullable + name.upper()
+                found[label] = GrammarType(name, nullable, compact)
+    return found
+
+
+#: The guide's names of the types; the older notation writes them small.
+TYPES = _types()
+#: Names that texts use besides.
+_ODD_TYPES = {"BOOL": "BOOLEAN"}
+#: Definitions and brackets nest at most so deep; Kafka's own reach seven.
+MAX_DEPTH = 40
+#: At the end of a struct: its version is a flexible one (KIP-482).
+TAGGED_FIELDS = ("_tagged_fields", "TAG_BUFFER")
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One part of a right-hand side: a name, or a group of several in brackets (name "")."""
+
+    name: str
+    line: int
+    column: int
+    is_array: bool = False
+    nullable: bool = False
+    compact: bool = False
+    tag: int | None = None
+    group: tuple[Item, ...] = ()
+
+
+class Production(msgspec.Struct, eq=False):
+    """``name => items``. ``is_struct``: braces say so; ``children`` are indented below it."""
+
+    name: str
+    line: int
+    column: int
+    indent: int
+    items: tuple[Item, ...]
+    is_header: bool
+    version: int = 0
+    is_struct: bool = False
+    nullable: bool = False
+    flexible: bool = False
+    parent: Production | None = None
+    children: list[Production] = []
+
+    def below(self) -> Iterator[Production]:
+        """Every production under this one, at any depth."""
+        for child in self.children:
+            yield child
+            yield from child.below()
+
+
+def grammar_type(name: str) -> GrammarType | None:
+    """The type of that name in capitals or small letters; None for any other word."""
+    upper = name.upper()
+    if name not in (upper, name.lower()):
+        return None
+    return TYPES.get(_ODD_TYPES.get(upper, upper))
+
+
+def odd_type(name: str) -> str | None:
+    """How the guide calls a type that texts call by another name."""
+    return _ODD_TYPES.get(name.upper()) if name == name.upper() else None
+
+
+_LEFT = re.compile(
+    r"(?P<name>[A-Za-z_]\w*?)\*?"
+    r"(?: (?P<kind>Request|Response|Header))?"
+    r"(?:_V(?P<suffix>\d{1,5})| v(?P<word>\d{1,5})|\s*\(Version:?\s*(?P<version>\d{1,5})\))?"
+    r"(?:<tag:\s*\d{1,9}>)?"
+)
+_TOKEN = re.compile(
+    r"(?P<space>[\s,]+)"
+    r"|(?P<compact>(?P<null>\??)\((?P<inner>[A-Za-z_]\w*)\)(?:<tag:\s*(?P<ctag>\d{1,9})>)?)"
+    r"|(?P<remark>\((?=[^()]*\s)[^()]*\))"
+    r"|(?P<word>[A-Za-z_]\w*)\*?(?:<tag:\s*(?P<tag>\d{1,9})>)?"
+    r"|(?P<close>\])(?:<tag:\s*(?P<atag>\d{1,9})>)?"
+    r"|(?P<mark>[?\[{}])"
+)
+#: How a message's name ends in the old notation, slips of a few letters included.
+_MESSAGE = re.compile(r"[A-Z]\w*?[a-z](Req|Res)[a-z]{4,6}\Z")
+
+
+def parse(text: str, *, strict: bool = False) -> tuple[list[Production], list[Slip]]:
+    """The messages of a text, each with its definitions as children, and faults of syntax.
+
+    Lines without ``=>`` are prose; ``strict`` allows none but blank ones and ``#`` comments.
+    Raises SchemaError for what nests too deeply.
+    """
+    headers: list[Production] = []
+    slips: list[Slip] = []
+    open_: list[Production] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        production = _production(line, number, slips, strict)
+        if production is None:
+            continue
+        if production.is_header:
+            headers.append(production)
+            open_ = [production]
+            continue
+        if not open_:
+            slips.append(_slip(production, "orphan", f"{production.name} belongs to no message",
+                               "put it below the message that uses it"))  # fmt: skip
+            continue
+        while len(open_) > 1 and open_[-1].indent >= production.indent:
+            open_.pop()
+        if len(open_) > MAX_DEPTH:
+            raise SchemaError(f"line {number}: nested too deeply", "flatten the grammar")
+        production.parent = open_[-1]
+        open_[-1].children.append(production)
+        open_.append(production)
+    return headers, slips
+
+
+def _production(line: str, number: int, slips: list[Slip], strict: bool) -> Production | None:
+    stripped = line.strip()
+    left, arrow, _ = line.partition("=>")
+    if not arrow:
+        if strict and stripped and not stripped.startswith("#"):
+            slips.append(
+                Slip(number, 1, "syntax", "this is no production", 'write "name => ..." or "# ..."')
+            )
+        return None
+    if strict and stripped.startswith("#"):
+        return None
+    text = left.expandtabs().rstrip()
+    indent = len(text) - len(text.lstrip())
+    match = _LEFT.fullmatch(text.strip().replace("\N{NO-BREAK SPACE}", " "))
+    if match is None:
+        if strict or len(text.split()) == 1:
+            slips.append(
+                Slip(number, indent + 1, "syntax", f"{text.strip()[:40]!r} is no name to define",
+                     "write letters, digits and underscores")  # fmt: skip
+            )
+        return None
+    versions = [match[part] for part in ("suffix", "word", "version") if match[part]]
+    name = match["name"] + (match["kind"] or "")
+    production = Production(
+        name=name,
+        line=number,
+        column=len(left) - len(left.lstrip()) + 1,
+        indent=indent,
+        items=(),
+        is_header=bool(versions) or _MESSAGE.match(name) is not None,
+        version=int(versions[0]) if versions else 0,
+    )
+    try:
+        _read_items(production, line, len(left) + len(arrow))
+    except SchemaError as error:
+        slips.append(Slip(number, int(error.field), "syntax", error.fault, error.remedy))
+    return production
+
+
+def _read_items(production: Production, line: str, position: int) -> None:
+    """Fill in the right-hand side; raises SchemaError, its field being the column."""
+    stack: list[list[Item]] = [[]]
+    opened: list[tuple[int, bool]] = []  # column and nullability of each open bracket
+    nullable = False
+    while position < len(line):
+        match = _TOKEN.match(line, position)
+        column = position + 1
+        if match is None:
+            raise SchemaError(
+                f"{line[position]!r} has no place in a grammar", "remove it", field=str(column)
+            )
+        position = match.end()
+        place: dict[str, Any] = {"line": production.line, "column": column}
+        if match["space"] or match["remark"]:
+            continue
+        if match["word"] in TAGGED_FIELDS:
+            production.flexible = True
+        elif match["word"]:
+            item = Item(match["word"], nullable=nullable, tag=_number(match["tag"]), **place)
+            stack[-1].append(item)
+            nullable = False
+        elif match["compact"]:
+            production.flexible = True
+            stack[-1].append(
+                Item(match["inner"], is_array=True, nullable=nullable or bool(match["null"]),
+                     compact=True, tag=_number(match["ctag"]), **place)
+            )  # fmt: skip
+            nullable = False
+        elif match["close"]:
+            if not opened:
+                raise SchemaError('"]" closes nothing', "remove it", field=str(column))
+            _close(stack, production.line, *opened.pop(), _number(match["atag"]))
+        elif match["mark"] == "?":
+            nullable = True
+        elif match["mark"] == "[":
+            opened.append((column, nullable))
+            if len(opened) > MAX_DEPTH:
+                raise SchemaError("nested too deeply", "flatten it", field=str(column))
+            stack.append([])
+            nullable = False
+        else:
+            production.is_struct = True
+            production.nullable |= nullable
+            nullable = False
+    if opened:
+        raise SchemaError('"[" is never closed', 'add "]"', field=str(opened[-1][0]))
+    production.items = tuple(stack[0])
+
+
+def _close(
+    stack: list[list[Item]], line: int, column: int, nullable: bool, tag: int | None
+) -> None:
+    """Turn what stands between a bracket and its partner into one item."""
+    inside = stack.pop()
+    if not inside:
+        raise SchemaError("an array of nothing", "name its elements", field=str(column))
+    one = inside[0]
+    if len(inside) == 1 and not (one.is_array or one.group):
+        item = msgspec.structs.replace(one, is_array=True, nullable=nullable, tag=tag)
+    else:
+        item = Item("", line, column, True, nullable, tag=tag, group=tuple(inside))
+    stack[-1].append(item)
+
+
+def _number(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+def _slip(production: Production, rule: str, fault: str, remedy: str) -> Slip:
+    return Slip(production.line, production.column, rule, fault, remedy)
