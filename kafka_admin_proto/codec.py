@@ -20,7 +20,7 @@ from kafka_admin_proto.errors import (
     UnknownMessageError,
     UnsupportedVersionError,
 )
-from kafka_admin_proto.schema.catalog import catalog, python_name
+from kafka_admin_proto.schema.catalog import catalog, messages_package, python_name
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.wire.base import LENIENT, OBSERVER, JsonOptions, Observer, WireType
 from kafka_admin_proto.wire.containers import MessageType
@@ -286,6 +286,6 @@ def _make_codec(
 
 
 def _value_class(spec: MessageSpec, struct_name: str) -> type[Any]:
-    module = importlib.import_module(f"kafka_admin_proto.messages.{python_name(spec.name)}")
+    module = importlib.import_module(f"{messages_package(spec.dialect)}.{python_name(spec.name)}")
     value_class: type[Any] = getattr(module, struct_name)
     return value_class

@@ -19,15 +19,21 @@ import msgspec
 from kafka_admin_proto.codec import Message, StructValue
 from kafka_admin_proto.render.schema_rows import field_notes
 from kafka_admin_proto.schema.catalog import (
+    READERS,
     Entry,
-    apply_overlay,
+    messages_package,
     python_name,
-    read_overlay,
+    read_definition,
 )
-from kafka_admin_proto.schema.catalog import MessageOverlay as Overlay
 from kafka_admin_proto.schema.defaults import ZERO_UUID
-from kafka_admin_proto.schema.kafka_json import read_message
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.overlay import MessageOverlay as Overlay
+from kafka_admin_proto.schema.overlay import (
+    apply_overlay,
+    overlay_key,
+    read_overlay,
+    unknown_paths,
+)
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT / "schemas"
@@ -48,29 +54,28 @@ def outputs() -> dict[Path, str]:
     overlays = read_overlay((SCHEMAS / "overlay.json").read_bytes())
     index: dict[str, dict[str, Entry]] = {}
     files: dict[Path, str] = {}
-    known = {path.stem for path in SCHEMAS.glob("*/*.json")}
-    if strangers := overlays.keys() - known:
-        raise SystemExit(f"overlay.json names messages without a definition: {strangers}")
     for dialect in sorted(folder.name for folder in SCHEMAS.iterdir() if folder.is_dir()):
         entries = index[dialect] = {}
-        for path in sorted((SCHEMAS / dialect).glob("*.json")):
-            spec = read_message(path.read_text("utf-8"), file=path.name, dialect=dialect)
+        package = messages_package(dialect)
+        folder = ROOT / package.replace(".", "/")
+        for path in sorted((SCHEMAS / dialect).iterdir()):
+            if path.suffix not in READERS:
+                raise SystemExit(f"{path.name} is no definition: there are {', '.join(READERS)}")
+            spec = read_definition(path, dialect)
             if path.stem != spec.name:
                 raise SystemExit(f"{path.name} defines {spec.name}: rename one of the two")
-            overlay = overlays.get(spec.name, Overlay())
+            overlay = overlays.pop(overlay_key(spec.name, dialect), Overlay())
+            if unknown := unknown_paths(spec, overlay):
+                raise SystemExit(f"overlay.json names fields that {spec.name} lacks: {unknown}")
             spec = apply_overlay(spec, overlay)
-            entries[spec.name] = Entry(
-                type=spec.type,
-                valid_versions=str(spec.valid_versions),
-                flexible_versions=str(spec.flexible_versions),
-                api_key=spec.api_key,
-                formerly=tuple(overlay.formerly),
-            )
+            entries[spec.name] = Entry.of(spec, overlay)
             source = path.relative_to(ROOT).as_posix()
-            files[MESSAGES / f"{python_name(spec.name)}.py"] = _module(spec, source)
+            files[folder / f"{python_name(spec.name)}.py"] = _module(spec, source)
         for type_ in ("request", "response"):
             _check_keys(type_, entries)
-    files[MESSAGES / "__init__.py"] = _package(sorted(index["kafka"]))
+        files[folder / "__init__.py"] = _package(package, dialect, sorted(entries))
+    if overlays:
+        raise SystemExit(f"overlay.json names messages without a definition: {sorted(overlays)}")
     index_json = msgspec.json.format(msgspec.json.encode(index), indent=2).decode()
     files[SCHEMAS / "index.json"] = index_json + "\n"
     return _formatted(files)
@@ -80,6 +85,8 @@ def _check_keys(type_: str, entries: dict[str, Entry]) -> None:
     """Two requests, or two responses, never share an api key."""
     seen: dict[int | None, str] = {}
     for name, entry in entries.items():
+        if entry.api_key is None:
+            continue  # most drafts have none
         if entry.type == type_ and (other := seen.setdefault(entry.api_key, name)) != name:
             raise SystemExit(f"{name} and {other} both have api key {entry.api_key}")
 
@@ -114,6 +121,7 @@ def _imports(body: str) -> str:
 
 def _title(spec: MessageSpec) -> str:
     key = "" if spec.api_key is None else f", api key {spec.api_key}"
+    key = key if spec.dialect == "kafka" else f" of {spec.dialect}{key}"
     flexible = spec.flexible_versions & spec.valid_versions
     suffix = "" if flexible.empty else f", flexible from {flexible.lowest}"
     return f"{spec.name}: {spec.type}{key}, versions {spec.valid_versions}{suffix}."
@@ -150,6 +158,8 @@ def _class(spec: MessageSpec, struct: StructSpec) -> str:
     lines.append("")
     if is_message:
         lines.append(f'    message_name: ClassVar[str] = "{spec.name}"')
+        if spec.dialect != "kafka":
+            lines.append(f'    dialect: ClassVar[str] = "{spec.dialect}"')
         if spec.api_key is not None:
             lines.append(f"    api_key: ClassVar[int | None] = {spec.api_key}")
     secrets = {
@@ -222,15 +232,14 @@ def _facts(spec: MessageSpec, field: FieldSpec) -> str:
     return ", ".join(facts)
 
 
-def _package(names: list[str]) -> str:
+def _package(package: str, dialect: str, names: list[str]) -> str:
     imports = "\n".join(
-        f"    from kafka_admin_proto.messages.{python_name(name)} import {name} as {name}"
-        for name in names
+        f"    from {package}.{python_name(name)} import {name} as {name}" for name in names
     )
     listed = "\n".join(f'    "{name}",' for name in names)
     return (
-        "# Generated by tools/generate.py from schemas/kafka/. Do not edit.\n"
-        '"""The value classes of all messages, each loaded when it is first named."""\n\n'
+        f"# Generated by tools/generate.py from schemas/{dialect}/. Do not edit.\n"
+        f'"""The value classes of dialect {dialect}, each loaded when it is first named."""\n\n'
         "from __future__ import annotations\n\n"
         "from typing import TYPE_CHECKING\n\n"
         f"__all__ = [\n{listed}\n]\n\n"
@@ -287,6 +296,7 @@ def main() -> int:
         return bool(found)
     for path, text in files.items():
         if not path.exists() or path.read_text("utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text, "utf-8")
     for path in MESSAGES.rglob("*.py"):
         if path not in files:

@@ -16,9 +16,9 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from kafka_admin_proto.schema.catalog import MessageOverlay, read_overlay
 from kafka_admin_proto.schema.kafka_json import read_message, write_message
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.overlay import MessageOverlay, read_overlay
 from tools import jars
 from tools.merge import Merged, merge
 

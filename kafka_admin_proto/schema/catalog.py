@@ -15,8 +15,18 @@ import msgspec
 
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.schema.kafka_json import read_message
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.kip_reader import read_kip
+from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.schema.overlay import (
+    MessageOverlay,
+    apply_overlay,
+    overlay_key,
+    read_overlay,
+)
 from kafka_admin_proto.schema.versions import VersionRange
+
+#: How definition files of that ending are read.
+READERS = {".json": read_message, ".kip": read_kip}
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -29,7 +39,20 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     valid_versions: str
     flexible_versions: str = "none"
     api_key: int | None = None
+    latest_version_unstable: bool = False
     formerly: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, spec: MessageSpec, overlay: MessageOverlay) -> Entry:
+        """The entry of a message whose overlay is applied."""
+        return cls(
+            type=spec.type,
+            valid_versions=str(spec.valid_versions),
+            flexible_versions=str(spec.flexible_versions),
+            api_key=spec.api_key,
+            latest_version_unstable=spec.latest_version_unstable,
+            formerly=tuple(overlay.formerly),
+        )
 
     @property
     def versions(self) -> VersionRange:
@@ -39,139 +62,123 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
         return version in VersionRange.parse(self.flexible_versions)
 
 
-class MessageOverlay(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What the definitions' notation cannot say of one message.
+class _Dialect:
+    """One family of definitions, by name, former name and api key."""
 
-    ``aliases``: field path → names of it in other releases. ``sensitive``: paths of fields that
-    carry credentials. ``sensitive_values``: path of a value field → its neighbour that names it
-    (a config's value is secret when its name says so). ``layout_changed``: version → what an
-    older release had instead. ``formerly``: names that older releases gave the message.
-    """
-
-    about: str = ""
-    formerly: list[str] = []
-    aliases: dict[str, list[str]] = {}
-    sensitive: list[str] = []
-    sensitive_values: dict[str, str] = msgspec.field(name="sensitiveValues", default_factory=dict)
-    layout_changed: dict[str, str] = msgspec.field(name="layoutChanged", default_factory=dict)
+    def __init__(self, entries: dict[str, Entry], *, loaded: bool = False) -> None:
+        self.entries = entries
+        self.loaded = loaded
+        self.specs: dict[str, MessageSpec] = {}
+        self.keys = {
+            (entry.api_key, entry.type): name
+            for name, entry in entries.items()
+            if entry.type in ("request", "response") and entry.api_key is not None
+        }
+        self.former = {former: name for name, entry in entries.items() for former in entry.formerly}
 
 
 class Catalog:
-    """All definitions of one folder, ``schemas/`` as a rule."""
+    """All definitions of one folder, ``schemas/`` as a rule, and those loaded besides."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._index = msgspec.json.decode(
+        index = msgspec.json.decode(
             (folder / "index.json").read_bytes(), type=dict[str, dict[str, Entry]]
         )
-        self._specs: dict[tuple[str, str], MessageSpec] = {}
+        self._dialects = {name: _Dialect(entries) for name, entries in index.items()}
         self._overlay: dict[str, MessageOverlay] | None = None
-        self._keys = {
-            (dialect, entry.api_key, entry.type): name
-            for dialect, entries in self._index.items()
-            for name, entry in entries.items()
-            if entry.type in ("request", "response")
-        }
-        self._former = {
-            (dialect, former): name
-            for dialect, entries in self._index.items()
-            for name, entry in entries.items()
-            for former in entry.formerly
-        }
+
+    def dialects(self) -> list[str]:
+        """The families of definitions: ``kafka``, the drafts', and what was loaded."""
+        return list(self._dialects)
 
     def names(self, dialect: str = "kafka") -> list[str]:
         """Every message of the dialect, by name."""
-        return list(self._entries(dialect))
+        return list(self._dialect(dialect).entries)
 
     def current_name(self, name: str, dialect: str = "kafka") -> str:
         """The name that the newest release gives the message; raises UnknownMessageError."""
-        entries = self._entries(dialect)
-        name = self._former.get((dialect, name), name)
-        if name not in entries:
-            raise UnknownMessageError(_no_such(name, list(entries), dialect))
+        found = self._dialect(dialect)
+        if name not in found.entries:
+            name = found.former.get(name, name)
+        if name not in found.entries:
+            raise UnknownMessageError(_no_such(name, list(found.entries), dialect))
         return name
 
     def entry(self, name: str, dialect: str = "kafka") -> Entry:
         """What the index says of the message; raises UnknownMessageError."""
-        return self._entries(dialect)[self.current_name(name, dialect)]
+        return self._dialect(dialect).entries[self.current_name(name, dialect)]
 
     def name_of(self, api_key: int, type: str, dialect: str = "kafka") -> str | None:
         """The name of that api's request or response; None when the key is not known."""
-        return self._keys.get((dialect, api_key, type))
+        return self._dialect(dialect).keys.get((api_key, type))
 
     def spec(self, name: str, dialect: str = "kafka") -> MessageSpec:
         """The definition, read at the first call; raises UnknownMessageError or SchemaError."""
         name = self.current_name(name, dialect)
-        spec = self._specs.get((dialect, name))
-        if spec is None:
-            file = self.folder / dialect / f"{name}.json"
-            spec = read_message(file.read_text("utf-8"), file=file.name, dialect=dialect)
-            spec = apply_overlay(spec, self.overlay(name))
-            self._specs[dialect, name] = spec
-        return spec
+        specs = self._dialect(dialect).specs
+        if name not in specs:
+            suffix = ".json" if dialect == "kafka" else ".kip"
+            spec = read_definition(self.folder / dialect / f"{name}{suffix}", dialect)
+            specs[name] = apply_overlay(spec, self.overlay(name, dialect))
+        return specs[name]
 
-    def overlay(self, name: str) -> MessageOverlay:
+    def overlay(self, name: str, dialect: str = "kafka") -> MessageOverlay:
         """What ``overlay.json`` says of the message; an empty overlay where it says nothing."""
         if self._overlay is None:
             self._overlay = read_overlay((self.folder / "overlay.json").read_bytes())
-        return self._overlay.get(name) or MessageOverlay()
+        key = overlay_key(name, "kafka" if self.is_loaded(dialect) else dialect)
+        return self._overlay.get(key) or MessageOverlay()
 
-    def _entries(self, dialect: str) -> dict[str, Entry]:
-        entries = self._index.get(dialect)
-        if entries is None:
-            raise UnknownMessageError(
-                f"unknown dialect {dialect!r}; there is {', '.join(self._index)}"
-            )
-        return entries
+    def is_loaded(self, dialect: str) -> bool:
+        """Whether the dialect was loaded at run time, and so has no generated classes."""
+        return dialect in self._dialects and self._dialects[dialect].loaded
+
+    def load(self, folder: Path, dialect: str) -> None:
+        """Take in every definition below a folder; a dialect loaded before is replaced.
+
+        Credentials are marked as in the shipped message of the same name. Raises SchemaError,
+        and then nothing has changed.
+        """
+        if dialect in self._dialects and not self.is_loaded(dialect):
+            raise SchemaError(f"dialect {dialect!r} is the package's own", "choose another name")
+        specs: dict[str, MessageSpec] = {}
+        keys: dict[tuple[int, str], str] = {}
+        for file in sorted(folder.rglob("*")):
+            if file.suffix not in READERS or not file.is_file():
+                continue
+            spec = read_definition(file, dialect)
+            if spec.name in specs:
+                other = specs[spec.name].file
+                raise SchemaError(f"{spec.name} is in {other} too", "remove one", file=file.name)
+            specs[spec.name] = apply_overlay(spec, self.overlay(spec.name))
+            if spec.type in ("request", "response") and spec.api_key is not None:
+                other = keys.setdefault((spec.api_key, spec.type), spec.name)
+                if other != spec.name:
+                    fault = f"{spec.name} and {other} both have api key {spec.api_key}"
+                    raise SchemaError(fault, "change one", file=file.name)
+        if not specs:
+            wanted = f"name a folder with {' or '.join(READERS)} files"
+            raise SchemaError("there are no definitions", wanted, file=str(folder))
+        entries = {name: Entry.of(spec, self.overlay(name)) for name, spec in specs.items()}
+        self._dialects[dialect] = _Dialect(entries, loaded=True)
+        self._dialects[dialect].specs = specs
+
+    def _dialect(self, name: str) -> _Dialect:
+        found = self._dialects.get(name)
+        if found is None:
+            there = ", ".join(self._dialects)
+            raise UnknownMessageError(f"unknown dialect {name!r}; there is {there}")
+        return found
 
 
-def read_overlay(data: bytes) -> dict[str, MessageOverlay]:
-    """``overlay.json``: message name → overlay."""
-    return msgspec.json.decode(data, type=dict[str, MessageOverlay])
-
-
-def apply_overlay(spec: MessageSpec, overlay: MessageOverlay) -> MessageSpec:
-    """The definition with the overlay's aliases and marks set on its fields.
-
-    Paths in the overlay are definition names with dots: ``Topics.Configs.Value``; fields of a
-    common struct start with the struct's name.
-    """
-
-    unused = {*overlay.aliases, *overlay.sensitive, *overlay.sensitive_values}
-
-    def mark(fields: tuple[FieldSpec, ...], prefix: str) -> tuple[FieldSpec, ...]:
-        marked = []
-        for field in fields:
-            path = f"{prefix}{field.name}"
-            unused.discard(path)
-            marked.append(
-                msgspec.structs.replace(
-                    field,
-                    aliases=tuple(overlay.aliases.get(path, ())),
-                    sensitive=path in overlay.sensitive,
-                    named_by=overlay.sensitive_values.get(path, ""),
-                    fields=None if field.fields is None else mark(field.fields, f"{path}."),
-                )
-            )
-        return tuple(marked)
-
-    marked_spec = msgspec.structs.replace(
-        spec,
-        about=overlay.about or spec.about,
-        fields=mark(spec.fields, ""),
-        common_structs=tuple(
-            StructSpec(struct.name, struct.versions, mark(struct.fields, f"{struct.name}."))
-            for struct in spec.common_structs
-        ),
-    )
-    if unused:  # a mark that meets no field might leave a credential unmasked
-        raise SchemaError(
-            "the overlay names a field that the message does not have",
-            "correct the path, or remove it",
-            field=f"{spec.name}.{min(unused)}",
-            file="overlay.json",
-        )
-    return marked_spec
+def read_definition(file: Path, dialect: str) -> MessageSpec:
+    """Read one definition file by its ending; raises SchemaError, for text that is no UTF-8 too."""
+    try:
+        text = file.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SchemaError(str(error), "save the file as UTF-8", file=file.name) from None
+    return READERS[file.suffix](text, file=file.name, dialect=dialect)
 
 
 @cache
@@ -180,6 +187,12 @@ def catalog() -> Catalog:
     package = Path(__file__).parents[1]
     shipped = package / "schemas"
     return Catalog(shipped if shipped.is_dir() else package.parent / "schemas")
+
+
+def messages_package(dialect: str) -> str:
+    """Where the generated value classes of a shipped dialect are."""
+    package = "kafka_admin_proto.messages"
+    return package if dialect == "kafka" else f"{package}.{dialect.replace('-', '_')}"
 
 
 def python_name(name: str) -> str:

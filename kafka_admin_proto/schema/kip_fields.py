@@ -12,7 +12,6 @@ from kafka_admin_proto.schema.layout import LayoutField
 from kafka_admin_proto.schema.model import FieldSpec, FieldType, MessageSpec, StructSpec
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
-
 #: Of one message: version → whether it is flexible, and its fields.
 Versions = Mapping[int, tuple[bool, tuple[LayoutField, ...]]]
 
@@ -70,10 +69,10 @@ class _Builder:
                 if field.name not in order:
                     order.insert(place, field.name)
                 place = order.index(field.name) + 1
-        by_name = {
-            name: {v: field for v, found in versions.items() for field in found if field.name == name}
-            for name in order
-        }  # fmt: skip
+        by_name: dict[str, dict[int, LayoutField]] = {name: {} for name in order}
+        for version, found in versions.items():
+            for field in found:
+                by_name[field.name][version] = field
         return tuple(self._field(name, by_name[name], parent) for name in order)
 
     def _field(self, name: str, versions: dict[int, LayoutField], parent: str) -> FieldSpec:

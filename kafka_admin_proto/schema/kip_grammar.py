@@ -187,8 +187,13 @@ def _production(line: str, number: int, slips: list[Slip], strict: bool) -> Prod
     if match is None:
         if strict or len(text.split()) == 1:
             slips.append(
-                Slip(number, indent + 1, "syntax", f"{text.strip()[:40]!r} is no name to define",
-                     "write letters, digits and underscores")  # fmt: skip
+                Slip(
+                    number,
+                    indent + 1,
+                    "syntax",
+                    f"{text.strip()[:40]!r} is no name to define",
+                    "write letters, digits and underscores",
+                )
             )
         return None
     versions = [match[part] for part in ("suffix", "word", "version") if match[part]]

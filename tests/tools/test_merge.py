@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.schema.catalog import MessageOverlay, read_overlay
 from kafka_admin_proto.schema.kafka_json import read_message, write_message
 from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.schema.overlay import MessageOverlay, read_overlay
 from tests.oracle import skip_or_fail, why_unavailable
 from tools import import_schemas
 from tools.merge import MergeError, layout, merge
