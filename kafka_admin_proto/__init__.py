@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.codec import Codec, Message, StructValue, codec
+from kafka_admin_proto.codec import Codec, Message, StructValue, codec, load_schemas
 from kafka_admin_proto.errors import (
     DecodeError,
     DumpError,
@@ -46,6 +46,7 @@ __all__ = [
     "UnknownMessageError",
     "UnsupportedVersionError",
     "codec",
+    "load_schemas",
 ]
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import importlib
 import struct
 from collections.abc import Iterator
 from io import BytesIO
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar, overload
 
 import msgspec
@@ -16,6 +17,7 @@ from construct import Container
 
 from kafka_admin_proto.errors import (
     DecodeError,
+    SchemaError,
     TrailingBytesError,
     UnknownMessageError,
     UnsupportedVersionError,
@@ -224,7 +226,10 @@ class _Strict:
         )
 
 
+#: (message as asked for, version, type, dialect) → codec.
 _codecs: dict[tuple[Any, int, str, str], Codec[Any]] = {}
+#: Loaded dialect → message → name of a class → class.
+_loaded_classes: dict[str, dict[str, dict[str, type[Any]]]] = {}
 
 
 @overload
@@ -285,7 +290,32 @@ def _make_codec(
     return _codecs[by_name]
 
 
+def load_schemas(path: str | Path, *, dialect: str = "") -> str:
+    """Take in a folder of definitions at run time; returns the dialect that they are found under.
+
+    Files are Kafka's message-definition JSON, unchanged, or grammars (``.kip``), at any depth.
+    ``dialect`` is the folder's name unless given; loading it again replaces it. From then on
+    ``codec(name, version, dialect=...)`` works, with value classes made on the fly. Raises
+    SchemaError for the first definition that breaks a rule, and then nothing is loaded.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise SchemaError("there is no such folder", "name one with definitions", file=str(path))
+    dialect = dialect or folder.resolve().name
+    catalog().load(folder, dialect)
+    _loaded_classes.pop(dialect, None)
+    for key in [key for key, made in _codecs.items() if made.spec.dialect == dialect]:
+        del _codecs[key]
+    return dialect
+
+
 def _value_class(spec: MessageSpec, struct_name: str) -> type[Any]:
+    if catalog().is_loaded(spec.dialect):
+        made = _loaded_classes.setdefault(spec.dialect, {})
+        if spec.name not in made:
+            classes = importlib.import_module("kafka_admin_proto.classes")
+            made[spec.name] = classes.make_classes(spec)
+        return made[spec.name][struct_name]
     module = importlib.import_module(f"{messages_package(spec.dialect)}.{python_name(spec.name)}")
     value_class: type[Any] = getattr(module, struct_name)
     return value_class

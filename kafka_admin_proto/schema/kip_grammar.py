@@ -123,7 +123,7 @@ def odd_type(name: str) -> str | None:
 
 _LEFT = re.compile(
     r"(?P<name>[A-Za-z_]\w*?)\*?"
-    r"(?: (?P<kind>Request|Response|Header))?"
+    r"(?: (?P<kind>Re[a-z]{5,6}|Header))?"
     r"(?:_V(?P<suffix>\d{1,5})| v(?P<word>\d{1,5})|\s*\(Version:?\s*(?P<version>\d{1,5})\))?"
     r"(?:<tag:\s*\d{1,9}>)?"
 )

@@ -303,10 +303,10 @@ class _Resolver:
         found = self._shapes.get(id(definition))
         if found is None:
             if any(definition is outer for outer in self._open):
-                raise SchemaError(
-                    f"line {definition.line}: {definition.name} contains itself",
-                    "break the circle",
+                self.slip(
+                    definition, "circle", f"{definition.name} contains itself", "read as INT32"
                 )
+                return LayoutField(element="int32")
             self._open.append(definition)
             found = self._shapes[id(definition)] = self._new_shape(definition)
             self._open.pop()

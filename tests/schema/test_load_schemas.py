@@ -1,0 +1,179 @@
+"""Definitions loaded at run time: upstream's own files, one's own messages, reloading, faults."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+
+from kafka_admin_proto import Codec, SchemaError, UnsupportedVersionError, codec, load_schemas
+from kafka_admin_proto.classes import make_classes
+from kafka_admin_proto.schema.catalog import catalog, messages_package, python_name
+from kafka_admin_proto.schema.layout import layout
+from kafka_admin_proto.testing import messages
+from tests.oracle import skip_or_fail, why_unavailable
+from tools import jars
+
+PING = """{
+  "apiKey": 900, "type": "request", "name": "PingRequest", "validVersions": "0-1",
+  "flexibleVersions": "1+",
+  "fields": [
+    { "name": "Token", "type": "string", "versions": "0+" },
+    { "name": "Echoes", "type": "[]Echo", "versions": "0+", "fields": [
+      { "name": "Weight", "type": "float64", "versions": "0+", "default": "0.5" },
+      { "name": "Id", "type": "uuid", "versions": "1+", "nullableVersions": "none",
+        "taggedVersions": "1+", "tag": 0 } ] } ]
+}"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "PingRequest.json").write_text(PING)
+    return tmp_path
+
+
+def test_messages_of_ones_own_work_at_once(folder: Path) -> None:
+    assert load_schemas(folder, dialect="ping") == "ping"
+    found = codec("PingRequest", 1, dialect="ping")
+    ping = found.value_class
+    (echo,) = [type(ping.decode(b"\x01\x02" + bytes(8) + b"\x00\x00", 1).echoes[0])]
+    value = ping(token="t", echoes=[echo(id=UUID(int=7)), echo(weight=float("nan"))])
+    assert found.decode(found.encode(value)) == value
+    assert found.from_json(found.to_json(value)) == value
+    assert codec(ping, 1) is found
+    assert codec(900, 1, "request", dialect="ping") is found
+    assert repr(ping(token="t")) == "PingRequest(token='t')"
+
+    @given(messages("PingRequest", 1, dialect="ping"))
+    def check(drawn: Any) -> None:
+        assert found.decode(found.encode(drawn), strict=True) == drawn
+
+    check()
+
+
+def test_loading_again_replaces(folder: Path) -> None:
+    load_schemas(folder, dialect="again")
+    before = codec("PingRequest", 0, dialect="again").value_class
+    (folder / "PingRequest.json").write_text(PING.replace('"0-1"', '"0-2"'))
+    load_schemas(folder, dialect="again")
+    after = codec("PingRequest", 2, dialect="again").value_class
+    assert after is not before
+    assert codec(before, 2).value_class is after
+
+
+def test_the_folder_names_the_dialect_and_grammars_are_read_too(tmp_path: Path) -> None:
+    folder = tmp_path / "mine" / "sub"
+    folder.mkdir(parents=True)
+    (folder / "Ping.kip").write_text("Ping Request (Version: 3) => token\n  token => STRING\n")
+    assert load_schemas(tmp_path / "mine") == "mine"
+    found = codec("PingRequest", 3, dialect="mine")
+    assert found.encode(found.value_class(token="x")) == b"\x00\x01x"
+    with pytest.raises(UnsupportedVersionError):
+        codec("PingRequest", 0, dialect="mine")
+
+
+def test_a_fault_loads_nothing_and_says_where(folder: Path) -> None:
+    load_schemas(folder, dialect="kept")
+    (folder / "sub").mkdir()
+    bad = folder / "sub" / "Other.json"
+    for text, fault in [
+        (PING, "PingRequest is in PingRequest.json too"),
+        (PING.replace("PingRequest", "PongRequest"), "both have api key 900"),
+        ("{", "correct the JSON"),
+        (PING.replace("float64", "float65"), "unknown type 'float65'"),
+    ]:
+        bad.write_text(text)
+        with pytest.raises(SchemaError, match=fault) as caught:
+            load_schemas(folder, dialect="kept")
+        assert caught.value.file in ("Other.json", "PingRequest.json")
+    bad.write_bytes(b"\xff\xfe")
+    with pytest.raises(SchemaError, match="UTF-8"):
+        load_schemas(folder, dialect="kept")
+    assert catalog().names("kept") == ["PingRequest"]
+
+
+def test_what_cannot_be_loaded(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(SchemaError, match="no such folder"):
+        load_schemas(tmp_path / "missing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SchemaError, match="no definitions"):
+        load_schemas(tmp_path / "empty")
+    for dialect in ("kafka", "kip-516"):
+        with pytest.raises(SchemaError, match="the package's own"):
+            load_schemas(folder, dialect=dialect)
+    (folder / "PingRequest.json").write_text(PING.replace('"Token"', '"Encode"'))
+    load_schemas(folder, dialect="hidden")
+    with pytest.raises(SchemaError, match=r"hide Message\.encode"):
+        codec("PingRequest", 0, dialect="hidden")
+
+
+def test_credentials_are_marked_as_in_the_shipped_message(tmp_path: Path) -> None:
+    name = "SaslAuthenticateRequest"
+    shutil.copy(catalog().folder / "kafka" / f"{name}.json", tmp_path)
+    load_schemas(tmp_path, dialect="sasl")
+    value = codec(name, 0, dialect="sasl").value_class(auth_bytes=b"hunter2")
+    assert "hunter2" not in repr(value)
+
+
+@pytest.mark.parametrize("name", catalog().names())
+def test_classes_made_on_the_fly_are_like_the_generated_ones(name: str) -> None:
+    generated = importlib.import_module(f"{messages_package('kafka')}.{python_name(name)}")
+    made = make_classes(catalog().spec(name))
+    assert sorted(made) == generated.__all__
+    for struct, other in made.items():
+        one = getattr(generated, struct)
+        assert one.__struct_fields__ == other.__struct_fields__
+        assert one.secret_fields == other.secret_fields
+        assert repr(one()) == repr(other())
+        for field in one.__struct_fields__:
+            assert type(getattr(one(), field)).__name__ == type(getattr(other(), field)).__name__
+        assert ("__eq__" in vars(one)) == ("__eq__" in vars(other))
+    one, other = getattr(generated, name), made[name]
+    assert (one.api_key, one.message_name) == (other.api_key, other.message_name)
+
+
+@pytest.fixture(scope="module")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The definitions of 4.4.0 as its jars have them, not a byte changed."""
+    if reason := why_unavailable():
+        skip_or_fail(reason)
+    folder = tmp_path_factory.mktemp("upstream")
+    for jar in jars.fetch("4.4.0", jars.definition_artifacts("4.4.0")):
+        with zipfile.ZipFile(jar) as archive:
+            for entry in archive.namelist():
+                if entry.endswith(".json") and entry.split("/")[-2:-1] in (
+                    ["message"], ["metadata"],
+                ):  # fmt: skip
+                    archive.extract(entry, folder / jar.stem)
+    return load_schemas(folder, dialect="4.4.0")
+
+
+@pytest.mark.xdist_group("upstream definitions")
+def test_unchanged_upstream_files_give_codecs_equal_to_the_shipped_ones(upstream: str) -> None:
+    checked = 0
+    for name in catalog().names(upstream):
+        entry = catalog().entry(name, upstream)
+        for version in entry.versions:
+            shipped, loaded = codec(name, version), codec(name, version, dialect=upstream)
+            assert layout(loaded.spec, version) == layout(shipped.spec, version)
+            assert loaded.spec.is_flexible(version) == shipped.spec.is_flexible(version)
+            check_equal(shipped, loaded)
+            checked += 1
+    assert checked >= 740
+
+
+def check_equal(shipped: Codec[Any], loaded: Codec[Any]) -> None:
+    @settings(max_examples=4)
+    @given(messages(shipped.name, shipped.version))
+    def check(value: Any) -> None:
+        data = shipped.encode(value)
+        assert loaded.encode(loaded.decode(data)) == data
+        assert loaded.to_json(loaded.decode(data)) == shipped.to_json(value)
+
+    check()
