@@ -9,11 +9,23 @@ from kafka_admin_proto.schema.catalog import catalog
 EVERY = [
     (name, version) for name in catalog().names() for version in catalog().entry(name).versions
 ]
-LATEST = [(name, catalog().entry(name).versions.highest) for name in catalog().names()]
 
 every_message = pytest.mark.parametrize(
     ("name", "version"), EVERY, ids=[f"{name}-v{version}" for name, version in EVERY]
 )
-latest_messages = pytest.mark.parametrize(
-    ("name", "version"), LATEST, ids=[f"{name}-v{version}" for name, version in LATEST]
+#: Every draft at every version: (dialect, name, version).
+DRAFTS = [
+    (dialect, name, version)
+    for dialect in catalog().dialects()
+    if dialect != "kafka"
+    for name in catalog().names(dialect)
+    for version in catalog().entry(name, dialect).versions
+]
+#: The above and what shipped.
+EVERY_DIALECT = [("kafka", name, version) for name, version in EVERY] + DRAFTS
+
+every_message_of_every_dialect = pytest.mark.parametrize(
+    ("dialect", "name", "version"),
+    EVERY_DIALECT,
+    ids=[f"{name}-v{version}-{dialect}" for dialect, name, version in EVERY_DIALECT],
 )

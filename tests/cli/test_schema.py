@@ -46,7 +46,7 @@ def test_show() -> None:
 
 @pytest.mark.parametrize("name", ["VoteRequest", "ListClientMetricsResourcesRequest"])
 def test_show_json_is_kafkas_notation(name: str) -> None:
-    spec = read_message(run(f"schema show {name} --output json").stdout)
+    spec = read_message(run(f"schema show {name} --notation json").stdout)
     assert (
         spec.fields
         == read_message((catalog().folder / "kafka" / f"{spec.name}.json").read_text()).fields
@@ -144,3 +144,69 @@ def test_a_full_disk_and_a_closed_input() -> None:
     )  # fmt: skip
     assert closed.returncode == 2
     assert "there is no standard input" in closed.stderr
+
+
+def test_show_in_the_proposals_notation() -> None:
+    text = run("schema show kip-516:VoteRequest --notation kip").stdout
+    assert text.startswith("Vote Request (Version: 0) => cluster_id [topics]\n  cluster_id => STR")
+    both = run("schema show CreateTopics@5 --notation kip").stdout
+    assert both.count("(Version: 5) =>") == 2
+    assert "?[configs]" in both
+    assert run("schema show CreateTopicsRequest --notation kip").stdout.count("(Version:") == 8
+
+
+def test_the_drafts_are_listed_by_dialect() -> None:
+    lines = run("schema list --dialect kip-4b --output tsv").stdout.splitlines()
+    assert "AlterTopicRequest\trequest\t\t0\t" in lines
+    assert run("schema list --dialect kip-5").exit_code == 2
+
+
+def test_diff() -> None:
+    result = run("schema diff kip-516:UpdateMetadataRequest@7 kafka:UpdateMetadataRequest@7")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[-1] == "the bytes always differ"
+    assert "live_brokers[].v0_host" in result.stdout
+    same = run("schema diff MetadataRequest@12 MetadataRequest@12")
+    assert (same.exit_code, same.stdout) == (0, "the bytes are the same\n")
+    found = json.loads(run("schema diff VoteRequest@0 VoteRequest@1 --output json").stdout)
+    voter = {"path": "voter_id", "left": "", "right": "voter_id: INT32", "bytes_differ": "always"}
+    assert voter in found["differences"]
+    tsv = run("schema diff VoteRequest@0 VoteRequest@1 --output tsv").stdout.splitlines()
+    assert len(tsv) == len(found["differences"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ("CreateTopics VoteRequest", "two messages"),
+        ("VoteRequest@77 VoteRequest", "no version 77"),
+        ("kip-9:VoteRequest VoteRequest", "unknown dialect"),
+        ("a:b:c VoteRequest", "names no message"),
+    ],
+)
+def test_diff_of_what_does_not_exist(arguments: str, complaint: str) -> None:
+    result = run(f"schema diff {arguments}")
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+
+
+def test_lint(tmp_path: Path) -> None:
+    kips = Path(__file__).parents[1] / "schema" / "kips"
+    result = run(
+        f"schema lint {kips / 'kip-516-topic-ids.txt'} {kips / 'kip-4-create-topics-v0.txt'}"
+    )
+    assert result.exit_code == 1
+    assert "kip-516-topic-ids.txt:120:3: VoteResponse names error_code" in result.stdout
+    assert "create-topics" not in result.stdout
+    rows = json.loads(run(f"schema lint {topic_ids} --output json").stdout)
+    assert {"line": 19, "column": 35, "rule": "undefined"}.items() <= rows[1].items()
+    grammar = run("schema show CreateTopics --notation kip").stdout
+    clean = CliRunner().invoke(kap, ["schema", "lint", "-"], input=grammar)
+    assert (clean.exit_code, clean.stdout) == (0, "")
+    definition = tmp_path / "X.json"
+    definition.write_text('{"name": "X", "type": "data", "validVersions": "0+"}')
+    assert "names no highest version" not in run(f"schema lint {definition}").stdout
+    assert "flexibleVersions" in run(f"schema lint {definition}").stdout
+    definition.write_bytes(b"\n\xff")
+    assert ":2:1: these bytes are not UTF-8" in run(f"schema lint {definition}").stdout
+    assert run(f"schema lint {tmp_path / 'missing'}").exit_code == 2

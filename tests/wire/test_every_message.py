@@ -19,7 +19,7 @@ from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob
 from kafka_admin_proto.wire.containers import Array
 from kafka_admin_proto.wire.tagged import TagHeader
-from tests.everything import every_message
+from tests.everything import every_message_of_every_dialect
 
 #: What a decoded value may take of memory, as a multiple of its frame, and what raising and
 #: reporting an error takes whatever the frame's size.
@@ -46,11 +46,11 @@ class Spans:
         raise AssertionError(f"{path} at byte {offset}: {fault}")
 
 
-@every_message
-def test_drawn_values(name: str, version: int) -> None:
-    found = codec(name, version)
+@every_message_of_every_dialect
+def test_drawn_values(dialect: str, name: str, version: int) -> None:
+    found = codec(name, version, dialect=dialect)
 
-    @given(messages(name, version), st.integers(0, 1 << 32))
+    @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
     def check(value: Any, seed: int) -> None:
         data = found.encode(value)
         check_round_trip(found, value, data)
@@ -60,9 +60,9 @@ def test_drawn_values(name: str, version: int) -> None:
     check()
 
 
-@every_message
-def test_noise(name: str, version: int) -> None:
-    found = codec(name, version)
+@every_message_of_every_dialect
+def test_noise(dialect: str, name: str, version: int) -> None:
+    found = codec(name, version, dialect=dialect)
 
     @given(st.binary(max_size=40))
     def check(noise: bytes) -> None:
@@ -71,12 +71,12 @@ def test_noise(name: str, version: int) -> None:
     check()
 
 
-@every_message
-def test_memory_of_hostile_lengths(name: str, version: int) -> None:
+@every_message_of_every_dialect
+def test_memory_of_hostile_lengths(dialect: str, name: str, version: int) -> None:
     """Tracing memory is slow: of each value a few lengths are made huge, others of the next."""
-    found = codec(name, version)
+    found = codec(name, version, dialect=dialect)
 
-    @given(messages(name, version), st.integers(0, 1 << 32))
+    @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
     def check(value: Any, seed: int) -> None:
         data = found.encode(value)
         lies = [lie for _, _, lie in damaged_lengths(found, data, huge_only=True)]

@@ -12,20 +12,22 @@ from kafka_admin_proto import DecodeError, codec
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.containers import Array, NullableStruct, StructType
-from tests.everything import every_message
+from tests.everything import every_message_of_every_dialect
 
 #: Large enough that what decoding costs at any size does not count.
 FRAME = 12_000
 
 
-@every_message
+@every_message_of_every_dialect
 @pytest.mark.parametrize("text", ["", "\udcff"], ids=["empty", "not-utf8"])
-def test_frames_full_of_the_smallest_elements(name: str, version: int, text: str) -> None:
+def test_frames_full_of_the_smallest_elements(
+    dialect: str, name: str, version: int, text: str
+) -> None:
     """Each array of the message in turn is filled with elements that take the fewest bytes.
 
     A string of one byte that is not UTF-8 takes most memory for its size, some 80 bytes.
     """
-    found = codec(name, version)
+    found = codec(name, version, dialect=dialect)
     for path, data in full_frames(found, text):
         value, peak = decode_traced(found, data)
         assert found.encode(value) == data
