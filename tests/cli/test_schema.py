@@ -192,9 +192,8 @@ def test_diff_of_what_does_not_exist(arguments: str, complaint: str) -> None:
 
 def test_lint(tmp_path: Path) -> None:
     kips = Path(__file__).parents[1] / "schema" / "kips"
-    result = run(
-        f"schema lint {kips / 'kip-516-topic-ids.txt'} {kips / 'kip-4-create-topics-v0.txt'}"
-    )
+    topic_ids, create_topics = kips / "kip-516-topic-ids.txt", kips / "kip-4-create-topics-v0.txt"
+    result = run(f"schema lint {topic_ids} {create_topics}")
     assert result.exit_code == 1
     assert "kip-516-topic-ids.txt:120:3: VoteResponse names error_code" in result.stdout
     assert "create-topics" not in result.stdout
