@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import deque
 
 from kafka_admin_proto.errors import DecodeError, UnknownMessageError
-from kafka_admin_proto.messages.produce_request import ProduceRequest
-from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
 
 #: Correlation ids that may wait for a response; the oldest goes first. Half a capture has none.
@@ -21,12 +19,14 @@ _HINT = (
     "--version"
 )
 PRODUCE_KEY = 0
+SASL_HANDSHAKE_KEY = 17
 
 
 class Pairing:
     """Remembers the requests of a conversation, so that their responses are understood."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: str = "kafka") -> None:
+        self._dialect = dialect
         self._waiting: dict[int, deque[tuple[int, int]]] = {}
         #: After SaslHandshake v0 tokens follow that have a size in front and nothing else.
         self.raw_tokens = False
@@ -35,11 +35,11 @@ class Pairing:
         """The request or response that the payload is; None for a raw SASL token."""
         correlation_id = int.from_bytes(payload[:4], "big", signed=True)
         waiting = self._waiting.get(correlation_id, ()) if len(payload) >= 4 else ()
-        responses = [read_response(payload, *asked) for asked in waiting]
+        responses = [read_response(payload, *asked, dialect=self._dialect) for asked in waiting]
         for index, response in enumerate(responses):
             if response.error is None:
                 return self._answered(correlation_id, index, response)
-        request = read_request(payload)
+        request = read_request(payload, dialect=self._dialect)
         no_request = request.header is None or isinstance(request.error, UnknownMessageError)
         if self.raw_tokens and no_request:
             return None
@@ -64,9 +64,8 @@ class Pairing:
         if request.header is None:
             return
         if request.error is None:
-            handshake = isinstance(request.body, SaslHandshakeRequest)
-            self.raw_tokens = handshake and request.api_version == 0
-        if isinstance(request.body, ProduceRequest) and request.body.acks == 0:
+            self.raw_tokens = (request.api_key, request.api_version) == (SASL_HANDSHAKE_KEY, 0)
+        if request.api_key == PRODUCE_KEY and getattr(request.body, "acks", None) == 0:
             return
         asked = (request.api_key, request.api_version)
         self._waiting.setdefault(request.header.correlation_id, deque()).append(asked)

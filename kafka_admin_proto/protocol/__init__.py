@@ -1,4 +1,4 @@
-"""Between the stream and the body: frames, and the headers in front of bodies."""
+"""Between the stream and the body: frames, the headers in front of bodies, and versions."""
 
 from __future__ import annotations
 
@@ -12,17 +12,29 @@ from kafka_admin_proto.protocol.payloads import (
     write_request,
     write_response,
 )
+from kafka_admin_proto.protocol.versions import (
+    Api,
+    api_versions,
+    negotiate,
+    negotiate_apis,
+    supported,
+)
 
 __all__ = [
+    "Api",
     "DEFAULT_FRAME_LIMIT",
     "FrameReader",
     "Request",
     "Response",
+    "api_versions",
     "frame",
+    "negotiate",
+    "negotiate_apis",
     "read_request",
     "read_response",
     "request_header_version",
     "response_header_version",
+    "supported",
     "write_request",
     "write_response",
 ]

@@ -22,7 +22,7 @@ from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.protocol.headers import (
     API_VERSIONS_KEY,
-    entry_of,
+    message_of,
     request_header_version,
     response_header_version,
 )
@@ -48,6 +48,7 @@ class _Payload(msgspec.Struct, kw_only=True):
     api_version: int
     api: str | None
     data: bytes
+    dialect: str = "kafka"
     header_version: int
     body_offset: int
     body: Message | None = None
@@ -77,10 +78,11 @@ class _Payload(msgspec.Struct, kw_only=True):
     @property
     def codec(self) -> Codec[Any]:
         """The codec of the body; UnknownMessageError or UnsupportedVersionError without one."""
-        found = entry_of(self.api_key, self.message_type)
+        found = message_of(self.api_key, self.api_version, self.message_type, self.dialect)
         if found is None:
             raise UnknownMessageError(f"unknown api key {self.api_key}")
-        return codec(found[0], self.api_version)
+        name, dialect = found
+        return codec(name, self.api_version, dialect=dialect)
 
     def read_body(self) -> Message | None:
         """Decode the body if that has not been done; None, and an ``error``, if it fails."""
@@ -114,8 +116,11 @@ class Response(_Payload, kw_only=True):
     header: ResponseHeader | None
 
 
-def read_request(payload: Buffer, *, body: bool = True) -> Request:
-    """Read a request's header and, unless ``body`` is False, its body."""
+def read_request(payload: Buffer, *, body: bool = True, dialect: str = "kafka") -> Request:
+    """Read a request's header and, unless ``body`` is False, its body.
+
+    Apis that ``dialect`` does not have are read as Kafka's own.
+    """
     data = bytes(payload)
     if len(data) < 8:
         too_short = DecodeError(
@@ -135,16 +140,17 @@ def read_request(payload: Buffer, *, body: bool = True) -> Request:
         )
     api_key = int.from_bytes(data[:2], "big", signed=True)
     api_version = int.from_bytes(data[2:4], "big", signed=True)
-    versions = [request_header_version(api_key, api_version)]
-    if entry_of(api_key, "request") is None:
+    versions = [request_header_version(api_key, api_version, dialect)]
+    if message_of(api_key, api_version, "request", dialect) is None:
         versions.append(1)  # an unknown api is likely flexible; if it does not read so, it is not
     header, header_version, end, error = _read_header(RequestHeader, data, versions)
     request = Request(
         header=header,
         api_key=api_key,
         api_version=api_version,
-        api=api_name(api_key),
+        api=api_name(api_key, dialect),
         data=data,
+        dialect=dialect,
         header_version=header_version,
         body_offset=end,
         error=error,
@@ -155,12 +161,17 @@ def read_request(payload: Buffer, *, body: bool = True) -> Request:
 
 
 def read_response(
-    payload: Buffer, api_key: int, api_version: int, *, body: bool = True
+    payload: Buffer,
+    api_key: int,
+    api_version: int,
+    *,
+    body: bool = True,
+    dialect: str = "kafka",
 ) -> Response:
     """Read the response to a request of that api and version."""
     data = bytes(payload)
-    versions = [response_header_version(api_key, api_version)]
-    if entry_of(api_key, "response") is None:
+    versions = [response_header_version(api_key, api_version, dialect)]
+    if message_of(api_key, api_version, "response", dialect) is None:
         versions.append(0)
     header, header_version, end, error = _read_header(ResponseHeader, data, versions)
     if api_key == API_VERSIONS_KEY and _is_fallback(data[end:]):
@@ -169,8 +180,9 @@ def read_response(
         header=header,
         api_key=api_key,
         api_version=api_version,
-        api=api_name(api_key),
+        api=api_name(api_key, dialect),
         data=data,
+        dialect=dialect,
         header_version=header_version,
         body_offset=end,
         error=error,
@@ -191,19 +203,21 @@ def write_request(
         correlation_id=correlation_id,
         client_id=client_id,
     )
-    return header.encode(request_header_version(api_key, version)) + body.encode(version)
+    header_version = request_header_version(api_key, version, body.dialect)
+    return header.encode(header_version) + body.encode(version)
 
 
 def write_response(body: Message, version: int, correlation_id: int) -> bytes:
     """A response's payload: the header that this api and version has, then the body."""
     api_key = _api_key(body, "Response")
     header = ResponseHeader(correlation_id=correlation_id)
-    return header.encode(response_header_version(api_key, version)) + body.encode(version)
+    header_version = response_header_version(api_key, version, body.dialect)
+    return header.encode(header_version) + body.encode(version)
 
 
-def api_name(api_key: int) -> str | None:
+def api_name(api_key: int, dialect: str = "kafka") -> str | None:
     """The api's name without "Request": "CreateTopics" for 19; None for an unknown key."""
-    found = entry_of(api_key, "request")
+    found = message_of(api_key, -1, "request", dialect)
     return None if found is None else found[0].removesuffix("Request")
 
 

@@ -1,0 +1,138 @@
+"""Versions of apis: against Kafka's own table, and between two peers."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto import (
+    ApiVersionsResponse,
+    UnknownMessageError,
+    UnsupportedVersionError,
+    codec,
+    load_schemas,
+)
+from kafka_admin_proto.messages.api_versions_response import ApiVersion
+from kafka_admin_proto.protocol import (
+    api_versions,
+    negotiate,
+    negotiate_apis,
+    read_request,
+    read_response,
+    request_header_version,
+    response_header_version,
+    supported,
+    write_request,
+    write_response,
+)
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.versions import VersionRange
+from tests.oracle import require_oracle
+from tools import jars
+
+SOURCE = Path(__file__).parents[1] / "java" / "ApiTable.java"
+
+
+def java_table(release: str) -> dict[int, list[str]]:
+    require_oracle()
+    artifacts = ("kafka-clients", "org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36")
+    path = ":".join(str(jar) for jar in jars.fetch(release, artifacts))
+    command = ("java", "-cp", path, str(SOURCE))
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return {int(line.split("\t")[0]): line.split("\t")[1:] for line in lines}
+
+
+@pytest.mark.xdist_group("guide")
+def test_the_table_is_kafkas() -> None:
+    """The newest version, stable or not, is 4.4.0's, or 3.9.2's where 4.4.0 has no more any."""
+    older, newer = java_table("3.9.2"), java_table("4.4.0")
+    ours = {api.api_key: api for api in api_versions()}
+    everything = {api.api_key: api for api in api_versions(unstable=True)}
+    assert everything.keys() == older.keys() | newer.keys()
+    for key, api in everything.items():
+        name, _, stable, newest, header, answer = newer.get(key) or older[key]
+        assert api.name == name
+        assert api.versions.highest == int(newest)
+        assert (str(ours[key].versions.highest) if key in ours else "-") == stable
+        oldest = [int(table[key][1]) for table in (older, newer) if key in table]
+        assert api.versions.lowest == min(oldest)
+        assert str(request_header_version(key, int(newest))) == header
+        assert str(response_header_version(key, int(newest))) == answer
+
+
+def test_supported() -> None:
+    assert str(supported("CreateTopicsRequest")) == "0-7"
+    assert supported("CreateTopics") == supported("CreateTopicsRequest")
+    assert str(supported("CreateTopics", dialect="kip-4")) == "0-1"
+    assert str(supported("LeaderChangeMessage")) == "0-1"
+    with pytest.raises(UnknownMessageError, match="did you mean"):
+        supported("CreateTopicks")
+    for name in catalog().names():
+        entry = catalog().entry(name)
+        assert supported(name, unstable=True) == entry.versions
+        assert (supported(name) != entry.versions) == entry.latest_version_unstable
+
+
+ranges = st.builds(VersionRange, st.integers(-3, 9), st.integers(-3, 9))
+
+
+@given(ranges, ranges)
+def test_the_highest_version_that_both_have(ours: VersionRange, theirs: VersionRange) -> None:
+    both = [version for version in ours if version in theirs]
+    if both:
+        assert negotiate(ours, theirs) == max(both) == negotiate(theirs, ours)
+        return
+    with pytest.raises(UnsupportedVersionError, match=f"we have {ours}, the peer has {theirs}"):
+        negotiate(ours, theirs)
+
+
+def rows(*versions: tuple[int, int, int]) -> list[ApiVersion]:
+    return [
+        ApiVersion(api_key=key, min_version=low, max_version=high) for key, low, high in versions
+    ]
+
+
+def test_one_version_for_each_api_that_both_know() -> None:
+    theirs = ApiVersionsResponse(api_keys=rows((18, 0, 9), (19, 2, 3), (3, 50, 60), (9999, 0, 1)))
+    assert negotiate_apis(theirs) == {18: supported("ApiVersions").highest, 19: 3}
+
+
+def test_kip_511() -> None:
+    """A broker without the version asked: it names its own, or says nothing, as before 2.4."""
+    named = ApiVersionsResponse(error_code=35, api_keys=rows((18, 0, 2)))
+    assert negotiate_apis(named) == {18: 2}
+    assert negotiate_apis(ApiVersionsResponse(error_code=35)) == {18: 0}
+    newer = ApiVersionsResponse(error_code=35, api_keys=rows((18, 7, 9)))
+    with pytest.raises(UnsupportedVersionError, match="the peer has 7-9"):
+        negotiate_apis(newer)
+
+
+NEW_REQUEST = """{
+  "apiKey": 19, "type": "request", "name": "CreateTopicsRequest", "validVersions": "8-9",
+  "flexibleVersions": "0+",
+  "fields": [{ "name": "Wish", "type": "string", "versions": "0+" }]
+}"""
+
+
+def test_payloads_of_a_loaded_dialect(tmp_path: Path) -> None:
+    """Its own versions by its definitions, all else by Kafka's."""
+    (tmp_path / "CreateTopicsRequest.json").write_text(NEW_REQUEST)
+    response = NEW_REQUEST.replace("Request", "Response").replace('"request"', '"response"')
+    (tmp_path / "CreateTopicsResponse.json").write_text(response)
+    load_schemas(tmp_path, dialect="newer kafka")
+    request_class = codec("CreateTopicsRequest", 9, dialect="newer kafka").value_class
+    payload = write_request(request_class(wish="w"), 9, 7, "me")
+    request = read_request(payload, dialect="newer kafka")
+    assert (request.problem, request.body) == (None, request_class(wish="w"))
+    assert read_request(payload).problem == "CreateTopicsRequest has versions 0-7, not 9"
+    response_class = codec("CreateTopicsResponse", 9, dialect="newer kafka").value_class
+    answer = read_response(
+        write_response(response_class(wish="v"), 9, 7), 19, 9, dialect="newer kafka"
+    )
+    assert answer.body == response_class(wish="v")
+    old = bytes.fromhex("0013 0001 00000007 ffff 00000000 00000000 00")
+    assert read_request(old, dialect="newer kafka").problem is None
