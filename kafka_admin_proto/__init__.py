@@ -6,7 +6,7 @@
     value = c.decode(data)
     data = c.encode(value)
 
-Message classes are loaded when they are first named.
+Message classes and error codes are loaded when they are first named.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from kafka_admin_proto.errors import (
     JsonError,
     KafkaAdminProtoError,
     MissingExtraError,
+    PartitionMetadataError,
     SchemaError,
+    TopicIdError,
     TrailingBytesError,
+    UnknownErrorCodeError,
     UnknownMessageError,
     UnsupportedVersionError,
 )
@@ -35,33 +38,42 @@ __all__ = [
     "DecodeError",
     "DumpError",
     "EncodeError",
+    "ErrorCode",
     "FrameError",
     "JsonError",
     "KafkaAdminProtoError",
     "Message",
     "MissingExtraError",
+    "PartitionMetadataError",
     "SchemaError",
     "StructValue",
+    "TopicIdError",
     "TrailingBytesError",
+    "UnknownErrorCodeError",
     "UnknownMessageError",
     "UnsupportedVersionError",
     "codec",
+    "error_code",
     "load_schemas",
 ]
 
 if TYPE_CHECKING:
     from kafka_admin_proto.messages import *  # noqa: F403
+    from kafka_admin_proto.protocol.error_codes import ErrorCode, error_code
 else:
     from importlib import import_module
 
     # Not `from kafka_admin_proto import messages`: that would ask __getattr__ for "messages".
     _MESSAGES = f"{__name__}.messages"
+    _ERROR_CODES = f"{__name__}.protocol.error_codes"
 
     def __getattr__(name):
+        if name in ("ErrorCode", "error_code"):
+            return globals().setdefault(name, getattr(import_module(_ERROR_CODES), name))
         messages = import_module(_MESSAGES)
         if name not in messages.__all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return globals().setdefault(name, getattr(messages, name))
 
     def __dir__():
-        return sorted({*globals(), *import_module(_MESSAGES).__all__})
+        return sorted({*globals(), *__all__, *import_module(_MESSAGES).__all__})

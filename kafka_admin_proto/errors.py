@@ -6,6 +6,9 @@
     ├── SchemaError            a definition breaks a rule: file, field, fault, remedy
     ├── UnknownMessageError    no such message, api key or version        (also LookupError)
     ├── UnsupportedVersionError    the message exists, that version of it does not
+    ├── UnknownErrorCodeError  no such error code or name               (also LookupError)
+    ├── TopicIdError           a text is not a topic id               (also ValueError)
+    ├── PartitionMetadataError     a partition.metadata breaks a rule   (also ValueError)
     ├── JsonError              an object does not have the message's JSON shape (also ValueError)
     ├── EncodeError            the caller's value cannot be written    (also ConstructError)
     ├── DecodeError            the peer's bytes cannot be read         (also ConstructError)
@@ -71,6 +74,34 @@ class UnknownMessageError(KafkaAdminProtoError, LookupError):
 
 class UnsupportedVersionError(UnknownMessageError):
     """The message is known and the version asked for is not one of its versions."""
+
+
+class UnknownErrorCodeError(KafkaAdminProtoError, LookupError):
+    """No error of that code or name, or no error codes at all, in that dialect."""
+
+
+class TopicIdError(KafkaAdminProtoError, ValueError):
+    """A text is neither of the two forms of a topic id."""
+
+
+class PartitionMetadataError(KafkaAdminProtoError, ValueError):
+    """A ``partition.metadata`` file, or a value to write to one, breaks a rule of the format.
+
+    ``file`` is where it was read ("" for text from elsewhere), ``line`` counts from 1 (0 where no
+    line is to blame), ``expected`` is what had to stand there.
+    """
+
+    def __init__(self, fault: str, expected: str, *, file: str = "", line: int = 0) -> None:
+        super().__init__(fault, expected, file, line)
+        self.fault = fault
+        self.expected = expected
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        place = (self.file, f"line {self.line}" if self.line else "")
+        where = ", ".join(part for part in place if part)
+        return f"{where + ': ' if where else ''}{self.fault}; expected {self.expected}"
 
 
 class JsonError(KafkaAdminProtoError, ValueError):

@@ -158,6 +158,12 @@ class JavaOracle:
             for row in json.loads(rows)
         ]
 
+    def errors(self) -> list[dict[str, object]]:
+        """Every constant of Java's Errors: "name", "code", "retriable"."""
+        (rows,) = self._columns("errors")
+        found: list[dict[str, object]] = json.loads(rows)
+        return found
+
     def encode(self, name: str, version: int, obj: object) -> tuple[bytes, object]:
         """Java's bytes for a JSON value, and the JSON it writes for those bytes."""
         return _encoded(self._columns(_encode_line(name, version, obj)))

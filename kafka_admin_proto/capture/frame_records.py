@@ -17,6 +17,7 @@ from kafka_admin_proto.errors import (
     TrailingBytesError,
     UnknownMessageError,
 )
+from kafka_admin_proto.protocol.error_codes import error_name, is_error_field
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT, check_frame_size
 from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
 from kafka_admin_proto.render.fields import (
@@ -87,12 +88,14 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         """The frame record: builtins with stable keys, fit for JSON lines.
 
         ``raw`` (hex of all bytes) is given when asked for, and always when the body could not be
-        read whole: nothing is lost. Secrets are masked there as well.
+        read whole: nothing is lost. Secrets are masked there as well. ``error_names`` has None
+        for a code that Kafka does not have.
         """
         body = None
         if self.body is not None and self.codec is not None:
             body = self.codec.to_json(self.body, mask=mask)
         problem = self.problem
+        error_codes = _error_codes(self.body)
         return {
             "capture": self.capture,
             "line": self.line,
@@ -104,7 +107,8 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             "api_version": self.api_version,
             "correlation_id": self.correlation_id,
             "client_id": None if self.client_id is None else readable(self.client_id),
-            "error_codes": _error_codes(self.body),
+            "error_codes": error_codes,
+            "error_names": [error_name(code) for code in error_codes],
             "body": body,
             "problem": problem,
             "raw": self.raw_hex(mask=mask) if raw or self.body is None or problem else None,
@@ -339,7 +343,7 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def _error_codes(body: Message | None) -> list[int]:
     """The distinct error codes in a body that are not 0."""
-    found = {value for name, value in _leaves(body) if name.endswith("error_code") and value}
+    found = {value for name, value in _leaves(body) if is_error_field(name) and value}
     return sorted(found)
 
 

@@ -15,7 +15,9 @@ from kafka_admin_proto.capture.frame_records import DecodedFrame, FrameDecoder
 from kafka_admin_proto.capture.readers import READERS, read_blocks
 from kafka_admin_proto.cli.output import compact_json, print_table, printable
 from kafka_admin_proto.errors import DumpError, UnknownMessageError
+from kafka_admin_proto.protocol.error_codes import error_label, is_error_field
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
+from kafka_admin_proto.render.fields import FieldRow
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.blobs import readable
 
@@ -209,12 +211,12 @@ def _write_table(frames: Iterable[tuple[int, DecodedFrame]], *, mask: bool, raw:
         cells = (
             number, _place(frame), frame.direction, api + version,
             record["size"], _or_empty(frame.correlation_id), _or_empty(record["client_id"]),
-            ",".join(str(code) for code in record["error_codes"]), body,
+            ", ".join(error_label(code) for code in record["error_codes"]), body,
         )  # fmt: skip
         rows.append([printable(str(cell)) for cell in cells])
         if frame.error is not None:
             problems.append(f"frame {number}: {frame.problem}")
-    print_table(columns, rows, cut="body")
+    print_table(columns, rows, cut=("errors", "body"))
     for problem in problems:
         click.echo(printable(problem), err=True)
 
@@ -230,7 +232,7 @@ def _write_fields(frames: Iterable[tuple[int, DecodedFrame]], *, mask: bool, raw
             shown = "**" if row.secret else data[:size].hex(" ")
             if size < len(data) and not row.secret:
                 shown += f" … {len(data)} bytes"
-            value = "" if row.type == "" else compact_json(row.value)
+            value = _shown_value(row)
             if terminal and len(value) > _SHOWN_VALUE:
                 value = value[: _SHOWN_VALUE - 1] + "…"
             rows.append([str(row.start), shown, row.path, row.type, value])
@@ -239,6 +241,12 @@ def _write_fields(frames: Iterable[tuple[int, DecodedFrame]], *, mask: bool, raw
         print_table(columns, rows, title=title, wrap=("bytes", "type", "value"))
         if frame.error is not None:
             click.echo(printable(f"{title}: {frame.problem}"), err=True)
+
+
+def _shown_value(row: FieldRow) -> str:
+    if row.type == "":  # bytes that are no field are shown as bytes alone
+        return ""
+    return error_label(row.value) if is_error_field(row.path) else compact_json(row.value)
 
 
 _WRITERS: dict[str, Callable[..., None]] = {

@@ -30,13 +30,13 @@ def print_table(
     rows: Sequence[Sequence[str]],
     *,
     title: str = "",
-    cut: str = "",
+    cut: Sequence[str] = (),
     wrap: Sequence[str] = (),
 ) -> None:
     """A table: with rules and colour on a terminal, padded columns where piped.
 
-    On a narrow terminal the column ``cut`` loses the ends of its cells and the columns ``wrap``
-    take several lines; the others stay whole.
+    On a narrow terminal the columns ``cut`` lose the ends of their cells, the last one most, and
+    the columns ``wrap`` take several lines; the others stay whole.
     """
     if sys.stdout.isatty():
         _rich_table(columns, rows, title, cut, wrap)
@@ -60,7 +60,7 @@ def _rich_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
     title: str,
-    cut: str,
+    cut: Sequence[str],
     wrap: Sequence[str],
 ) -> None:
     from rich.box import SIMPLE_HEAD
@@ -78,15 +78,19 @@ def _rich_table(
     )
     widths = [max(cell_len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
     for column, width in zip(columns, widths, strict=True):
-        least = width if column != cut and column not in wrap else None
+        least = width if column not in cut and column not in wrap else None
         table.add_column(column, overflow="fold", no_wrap=column not in wrap, min_width=least)
     # Each column has a space and a divider after it, the box an edge on either side.
-    taken = sum(width + 2 for column, width in zip(columns, widths, strict=True) if column != cut)
-    room = max(console.width - taken - 4, _LEAST)
+    sizes = dict(zip(columns, widths, strict=True))
+    room = console.width - 2 - sum(2 if name in cut else 2 + size for name, size in sizes.items())
+    rooms = {}
+    for left, column in zip(range(len(cut), 0, -1), cut, strict=True):
+        rooms[column] = min(sizes[column], max(room // left, _LEAST))
+        room -= rooms[column]
     for row in rows:
         cells = [Text(cell) for cell in row]
         for column, cell in zip(columns, cells, strict=True):
-            if column == cut:
-                cell.truncate(room, overflow="ellipsis")
+            if column in rooms:
+                cell.truncate(rooms[column], overflow="ellipsis")
         table.add_row(*cells)
     console.print(table)

@@ -62,7 +62,7 @@ def test_the_sample_as_a_table() -> None:
         "1", "2", "request", "CreateTopics", "v0", "54", "1",
     ]  # fmt: skip
     assert lines[1].endswith('"timeoutMs":7000}')
-    assert lines[4].split()[6:8] == ["2", "36"]  # TOPIC_ALREADY_EXISTS
+    assert lines[4].split()[6:9] == ["2", "36", "TOPIC_ALREADY_EXISTS"]
 
 
 def test_the_sample_field_by_field() -> None:
@@ -81,7 +81,7 @@ def test_the_sample_field_by_field() -> None:
             "12", "00", "06", "61", "70", "70", "6c", "65", "73",
             "topics[0].name", "STRING", '"apples"',
         ],
-        ["20", "00", "00", "topics[0].error_code", "INT16", "0"],
+        ["20", "00", "00", "topics[0].error_code", "INT16", "0", "NONE"],
     ]  # fmt: skip
 
 
@@ -235,8 +235,8 @@ def test_tsv_has_stable_columns_and_no_header() -> None:
         "CreateTopics", "1", "1",
     ]  # fmt: skip
     assert cells[9] == "tab\\there\\nand \\x1b[31mred"
-    assert json.loads(cells[11])["topics"][0]["name"] == name
-    assert cells[12:] == ["", ""]
+    assert json.loads(cells[12])["topics"][0]["name"] == name
+    assert cells[13:] == ["", ""]
 
 
 @pytest.mark.parametrize("output", ["table", "tsv", "fields"])

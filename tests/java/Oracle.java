@@ -28,9 +28,11 @@ import java.util.TreeMap;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
+import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.protocol.ObjectSerializationCache;
 import org.apache.kafka.common.protocol.types.RawTaggedField;
 
@@ -43,6 +45,7 @@ import org.apache.kafka.common.protocol.types.RawTaggedField;
  * bytes2json  name  version  hex    ->  ok  hex-again  json  count-of-bytes-left-over
  * random      name  version  seed   ->  ok  hex  json
  * messages                          ->  ok  [{name, lowest, highest, apiKey, className}]
+ * errors                            ->  ok  [{name, code, retriable}]
  * anything that fails               ->  err  exception-class  message
  * </pre>
  *
@@ -91,6 +94,9 @@ public final class Oracle {
             if (columns[0].equals("messages")) {
                 return "ok\t" + messages();
             }
+            if (columns[0].equals("errors")) {
+                return "ok\t" + errors();
+            }
             if (columns.length != 4) {
                 throw new IllegalArgumentException("4 columns expected, got " + columns.length);
             }
@@ -118,6 +124,15 @@ public final class Oracle {
             return "err\t" + cause.getClass().getSimpleName() + "\t"
                 + String.valueOf(cause.getMessage()).replaceAll("[\\t\\r\\n]+", " ");
         }
+    }
+
+    private static String errors() {
+        ArrayNode rows = JSON.createArrayNode();
+        for (Errors error : Errors.values()) {
+            rows.addObject().put("name", error.name()).put("code", error.code())
+                .put("retriable", error.exception() instanceof RetriableException);
+        }
+        return rows.toString();
     }
 
     private static String json2bytes(Kind kind, short version, String json) throws Exception {

@@ -1,0 +1,117 @@
+"""Kafka's error codes: what the numbers in ``error_code`` fields are called and mean.
+
+    error_code(44).name                        # "POLICY_VIOLATION"
+    error_code("policy_violation").code        # 44
+    error_code(1004, dialect="kip-4").requests # ("CreateTopicRequest", "AlterTopicRequest")
+
+The data is ``schemas/errors.json``, read when a code is first asked for. Dialect ``kafka`` are the
+codes of Kafka 4.4.0. Dialect ``kip-4`` are those that a draft of KIP-4 proposed: at first with
+codes (1001 to 1009), later without, some of them new. An error that both of its tables have is one
+error here, for the requests of both.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+from kafka_admin_proto.errors import UnknownErrorCodeError
+from kafka_admin_proto.schema.catalog import catalog
+
+
+class ErrorCode(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One error of a dialect.
+
+    ``code`` is the INT16 on the wire, None where a draft names an error without one. ``retriable``
+    says whether the same request may succeed later; None where a draft does not say. ``requests``
+    are those that a draft proposes the error for, empty in dialect ``kafka``.
+    """
+
+    code: int | None
+    name: str
+    retriable: bool | None = None
+    meaning: str
+    requests: tuple[str, ...] = ()
+
+
+def error_code(key: int | str, *, dialect: str = "kafka") -> ErrorCode:
+    """The error of that code, or of that name in any case and with or without underscores.
+
+    Raises UnknownErrorCodeError, with near misses, for one that the dialect does not have.
+    """
+    all_of_them = _dialect(dialect)
+    found = all_of_them.by_code.get(key) if isinstance(key, int) else all_of_them.by_name(key)
+    if found is None:
+        raise UnknownErrorCodeError(all_of_them.no_such(key, dialect))
+    return found
+
+
+def error_name(code: int, *, dialect: str = "kafka") -> str | None:
+    """The name of a code; None for one that the dialect does not have."""
+    found = _dialect(dialect).by_code.get(code)
+    return None if found is None else found.name
+
+
+def error_label(code: int, *, dialect: str = "kafka") -> str:
+    """A code with its name as people want to see it, "36 TOPIC_ALREADY_EXISTS".
+
+    A code that the dialect does not have is the number alone.
+    """
+    name = error_name(code, dialect=dialect)
+    return str(code) if name is None else f"{code} {name}"
+
+
+def all_errors(dialect: str = "kafka") -> tuple[ErrorCode, ...]:
+    """Every error of the dialect, by code; those without one last."""
+    return _dialect(dialect).errors
+
+
+def is_error_field(name: str) -> bool:
+    """Whether a field of that Python name, or path of such names, holds an error code."""
+    return name.endswith("error_code")
+
+
+class _Dialect:
+    """The errors of one dialect, ready to be found."""
+
+    def __init__(self, errors: tuple[ErrorCode, ...]) -> None:
+        self.errors = errors
+        self.by_code = {error.code: error for error in errors if error.code is not None}
+        self._by_name = {_folded(error.name): error for error in errors}
+
+    def by_name(self, name: str) -> ErrorCode | None:
+        return self._by_name.get(_folded(name))
+
+    def no_such(self, key: int | str, dialect: str) -> str:
+        if isinstance(key, int):
+            codes = sorted(self.by_code)
+            hint = f"; there are {codes[0]} to {codes[-1]}"
+        else:
+            import difflib  # only for the complaint
+
+            close = difflib.get_close_matches(_folded(key), self._by_name, n=3, cutoff=0.6)
+            names = ", ".join(self._by_name[name].name for name in close)
+            hint = f"; did you mean {names}?" if names else ""
+        return f"no error {key!r} in dialect {dialect!r}{hint}"
+
+
+@cache
+def _dialects() -> dict[str, _Dialect]:
+    data = (catalog().folder / "errors.json").read_bytes()
+    read = msgspec.json.decode(data, type=dict[str, tuple[ErrorCode, ...]])
+    return {dialect: _Dialect(errors) for dialect, errors in read.items()}
+
+
+def _dialect(name: str) -> _Dialect:
+    found = _dialects().get(name)
+    if found is None:
+        raise UnknownErrorCodeError(
+            f"no error codes for dialect {name!r}; there are those of {', '.join(_dialects())}"
+        )
+    return found
+
+
+def _folded(name: str) -> str:
+    """What names that mean the same have in common: POLICY_VIOLATION, PolicyViolation."""
+    return name.replace("_", "").casefold()

@@ -1,0 +1,46 @@
+"""Topic ids (KIP-516): the reserved ones, new ones, and the two ways to write them.
+
+An id is a ``uuid.UUID``. Kafka's tools, logs and files show its 16 bytes as 22 characters of
+base64url; the KIP, and most other software, as 32 hex digits with hyphens. Both are read here.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+from kafka_admin_proto.errors import TopicIdError
+from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.wire.fixed import uuid_from_text, uuid_to_text
+
+#: Stands for "no id": of a topic that is named by its name, or is older than topic ids.
+ZERO_TOPIC_ID = ZERO_UUID
+
+#: The id of ``__cluster_metadata``, the topic of KRaft's own log, in every cluster.
+METADATA_TOPIC_ID = UUID(int=1)
+
+
+def topic_id_from_text(text: str) -> UUID:
+    """The id that either form of text stands for, reserved ones included; raises TopicIdError."""
+    try:
+        return uuid_from_text(text)
+    except ValueError:
+        raise TopicIdError(
+            f"{text[:60]!r} is not a topic id; expected 22 characters of base64url such as "
+            "'AAAAAAAAAAAAAAAAAAAAAQ', or '00000000-0000-0000-0000-000000000001'"
+        ) from None
+
+
+def topic_id_to_text(topic_id: UUID) -> str:
+    """Kafka's form of the id: 22 characters of base64url. ``str(topic_id)`` is the other one."""
+    return uuid_to_text(topic_id)
+
+
+def random_topic_id() -> UUID:
+    """An id for a new topic.
+
+    As Kafka does, none whose text starts with "-", which command lines take for an option. The
+    reserved ones cannot come up: they are no UUIDs of version 4.
+    """
+    while uuid_to_text(topic_id := uuid4()).startswith("-"):
+        pass
+    return topic_id
