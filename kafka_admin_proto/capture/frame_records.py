@@ -174,7 +174,8 @@ class FrameDecoder:
     """Decodes block after block; remembers requests, so that their responses are understood.
 
     ``direction`` "auto" pairs by correlation id. ``api`` and ``version`` say what all responses
-    are when no request came before, or what a bare body is.
+    are when no request came before, or what a bare body is. ``dialect`` is where their
+    definitions are; what it does not have is read by Kafka's own.
     """
 
     def __init__(
@@ -185,19 +186,21 @@ class FrameDecoder:
         api: str | None = None,
         version: int | None = None,
         limit: int = DEFAULT_FRAME_LIMIT,
+        dialect: str = "kafka",
     ) -> None:
         self.unit = unit
         self.direction = direction
         self.version = version
+        self.dialect = dialect
         self.limit = limit
         if (unit == "body" or direction == "response") and (api is None or version is None):
             raise ValueError("bare bodies and responses alone need api and version")
-        self._pairing = Pairing()
+        self._pairing = Pairing(dialect)
         self._capture = ""
-        self._message = None if api is None else message_name(api, direction)
+        self._message = None if api is None else message_name(api, direction, dialect)
         if self._message is None or version is None:
             return
-        spec = codec(self._message, version).spec
+        spec = codec(self._message, version, dialect=dialect).spec
         if direction == "response" and unit != "body":
             if spec.type != "response" or spec.api_key is None:
                 raise UnknownMessageError(f"{spec.name} is no response but a {spec.type}")
@@ -276,15 +279,15 @@ class FrameDecoder:
 
     def _read(self, payload: bytes) -> Request | Response | None:
         if self.direction == "request":
-            return read_request(payload)
+            return read_request(payload, dialect=self.dialect)
         if self.direction == "response":
-            return read_response(payload, *self._asked)
+            return read_response(payload, *self._asked, dialect=self.dialect)
         return self._pairing.read(payload)
 
     def _body(self, block: Block, capture: str) -> DecodedFrame:
         assert self._message is not None
         assert self.version is not None
-        found = codec(self._message, self.version)
+        found = codec(self._message, self.version, dialect=self.dialect)
         frame = DecodedFrame(
             capture=capture,
             line=block.line,
@@ -305,12 +308,12 @@ class FrameDecoder:
         return frame
 
 
-def message_name(api: str, direction: str = "auto") -> str:
+def message_name(api: str, direction: str = "auto", dialect: str = "kafka") -> str:
     """The message that a user means: "CreateTopics" with a direction, or a whole message name."""
     suffix = "Response" if direction == "response" else "Request"
     for name in (api, f"{api}{suffix}"):
         try:
-            return catalog().current_name(name)
+            return catalog().current_name(name, dialect)
         except UnknownMessageError as error:
             unknown = error
     raise unknown

@@ -14,7 +14,8 @@ from click.shell_completion import CompletionItem
 from kafka_admin_proto.capture.frame_records import DecodedFrame, FrameDecoder
 from kafka_admin_proto.capture.readers import READERS, read_blocks
 from kafka_admin_proto.cli.output import compact_json, print_table, printable
-from kafka_admin_proto.errors import DumpError, UnknownMessageError
+from kafka_admin_proto.codec import load_schemas
+from kafka_admin_proto.errors import DumpError, SchemaError, UnknownMessageError
 from kafka_admin_proto.protocol.error_codes import error_label, is_error_field
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.render.fields import FieldRow
@@ -61,6 +62,12 @@ def complete_api(
 )
 @click.option("--api", shell_complete=complete_api, help="As in CreateTopics, or a message name.")
 @click.option("--version", type=int, help="Version of the api.")
+@click.option("--dialect", default="kafka", help="Definitions to read by, as in kip-516.")
+@click.option(
+    "--schemas",
+    type=click.Path(exists=True, file_okay=False),
+    help="A folder of definitions to read by, as of a newer release.",
+)
 @click.option(
     "--output",
     type=click.Choice(["table", "json", "jsonl", "tsv", "fields"]),
@@ -85,6 +92,8 @@ def decode(
     direction: str | None,
     api: str | None,
     version: int | None,
+    dialect: str,
+    schemas: str | None,
     output: str,
     only: int | None,
     raw: bool,
@@ -104,6 +113,7 @@ def decode(
       xxd -r -p stream.txt | kap decode -
       echo 00000000000bb800 | kap decode --unit body --api CreateTopics --version 1
       kap decode answer.bin --response --api Metadata --version 12 --output json
+      kap decode dump.hex --schemas newer-release/message
 
     \b
     Exit codes: 0 fine, 1 something did not decode, 2 usage.
@@ -113,15 +123,21 @@ def decode(
         raise click.UsageError(f"{option} needs --api and --version")
     if unit != "body" and direction != "response" and (api is not None or version is not None):
         raise click.UsageError("--api and --version go with --response or --unit body")
+    if schemas is not None and dialect != "kafka":
+        raise click.UsageError("--schemas and --dialect exclude each other")
     try:
+        if schemas is not None:
+            dialect = load_schemas(schemas, dialect=f"definitions in {schemas}")
+        catalog().names(dialect)  # here, and not frame by frame, is an unknown one refused
         decoder = FrameDecoder(
             unit=unit,  # type: ignore[arg-type]  # click.Choice has checked it
             direction=direction or "auto",  # type: ignore[arg-type]  # one of two flag values
             api=api,
             version=version,
             limit=max_frame_bytes,
+            dialect=dialect,
         )
-    except UnknownMessageError as error:
+    except (UnknownMessageError, SchemaError) as error:
         raise click.UsageError(str(error)) from None
     if not files and sys.stdin is None:
         raise click.UsageError("there is no standard input; name a file")

@@ -462,3 +462,38 @@ def test_an_empty_input_is_an_error_and_still_json() -> None:
     result = run("decode --output json", b"")
     assert result.exit_code == 1
     assert json.loads(result.stdout)[0]["problem"] == "the input is empty"
+
+
+def test_a_folder_of_newer_definitions(tmp_path: Path) -> None:
+    """An api that the package does not know is read as soon as its definition is at hand."""
+    definition = tmp_path / "WishRequest.json"
+    definition.write_text(
+        '{"apiKey": 999, "type": "request", "name": "WishRequest", "validVersions": "0",'
+        ' "flexibleVersions": "0+",'
+        ' "fields": [{"name": "Text", "type": "string", "versions": "0+"}]}'
+    )
+    payload = bytes.fromhex("03e7 0000 00000001 ffff 00 0378 79 00")
+    wish = frame(payload).hex().encode()
+    assert json.loads(run("decode --output jsonl", wish).stdout)["body"] is None
+    create = write_request(CreateTopicsRequest(timeout_ms=7), 1, 2).hex()
+    both = wish + b"\n" + f"{len(create) // 2:08x}{create}".encode()
+    result = run(f"decode --output jsonl --schemas {tmp_path}", both)
+    records = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [record["api"] for record in records] == ["Wish", "CreateTopics"]
+    assert [record["problem"] for record in records] == [None, None]
+    assert records[0]["body"] == {"text": "xy"}
+    assert run(f"decode --schemas {tmp_path} --dialect kip-4", wish).exit_code == 2
+    definition.write_text("{")
+    result = run(f"decode --schemas {tmp_path}", wish)
+    assert result.exit_code == 2
+    assert "WishRequest.json" in result.stderr
+
+
+def test_a_body_of_a_draft() -> None:
+    arguments = "decode --unit body --api TopicMetadataRequest --version 1 --output jsonl"
+    hexed = b"00000001" + b"0006" + b"apples".hex().encode()
+    record = json.loads(run(f"{arguments} --dialect kip-4a", hexed).stdout)
+    assert record["body"] == {"topicName": ["apples"]}
+    result = run(f"{arguments} --dialect kip-7", hexed)
+    assert result.exit_code == 2
+    assert "unknown dialect 'kip-7'" in result.stderr
