@@ -15,10 +15,10 @@ from kafka_admin_proto.cli.decode import complete_api
 from kafka_admin_proto.cli.output import print_table, printable
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.render.schema_rows import schema_rows
-from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.catalog import READERS, catalog
 from kafka_admin_proto.schema.diff import diff as differences
 from kafka_admin_proto.schema.diff import verdict
-from kafka_admin_proto.schema.kafka_json import read_message, write_message
+from kafka_admin_proto.schema.kafka_json import write_message
 from kafka_admin_proto.schema.kip_grammar import Slip
 from kafka_admin_proto.schema.kip_lint import lint as slips_of
 from kafka_admin_proto.schema.kip_writer import write_grammar
@@ -175,7 +175,7 @@ def diff(left: str, right: str, output: str) -> None:
     "--output", type=click.Choice(["table", "json", "tsv"]), default="table", show_default=True
 )
 def lint(files: tuple[str, ...], output: str) -> None:
-    """Report the slips of proposals (any text with grammars) and of .json definitions.
+    """Report the slips of proposals (any text with grammars), of .kip and .json definitions.
 
     \b
     Examples:
@@ -211,10 +211,12 @@ def _slips(file: str) -> list[Slip]:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         return [Slip(line, 1, "not-text", "these bytes are not UTF-8", "save the file as UTF-8")]
-    if Path(file).suffix != ".json":
-        return slips_of(text)
+    suffix = Path(file).suffix
+    slips = [] if suffix == ".json" else slips_of(text)
+    if slips or suffix not in READERS:
+        return slips
     try:
-        read_message(text)
+        READERS[suffix](text, file="", dialect="kafka")
     except SchemaError as error:
         fault = f"{error.field}: {error.fault}" if error.field else error.fault
         return [Slip(1, 1, "definition", fault, error.remedy)]

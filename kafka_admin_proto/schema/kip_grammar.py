@@ -86,7 +86,10 @@ class Item(msgspec.Struct, frozen=True):
 
 
 class Production(msgspec.Struct, eq=False):
-    """``name => items``. ``is_struct``: braces say so; ``children`` are indented below it."""
+    """``name => items``. ``is_struct``: braces say so; ``children`` are indented below it.
+
+    ``named`` finds a child by its name, the first of several.
+    """
 
     name: str
     line: int
@@ -100,6 +103,7 @@ class Production(msgspec.Struct, eq=False):
     flexible: bool = False
     parent: Production | None = None
     children: list[Production] = []
+    named: dict[str, Production] = {}
 
     def below(self) -> Iterator[Production]:
         """Every production under this one, at any depth."""
@@ -166,6 +170,7 @@ def parse(text: str, *, strict: bool = False) -> tuple[list[Production], list[Sl
             raise SchemaError(f"line {number}: nested too deeply", "flatten the grammar")
         production.parent = open_[-1]
         open_[-1].children.append(production)
+        open_[-1].named.setdefault(production.name, production)
         open_.append(production)
     return headers, slips
 

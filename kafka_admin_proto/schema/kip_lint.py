@@ -16,6 +16,8 @@ _CAMEL_WORD = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)+")
 _CHUNK = re.compile(r"[A-Z][a-z]+")
 #: A word's last part says that a message is meant, even where it is misspelt.
 _MESSAGE_KIND = re.compile(r"Re(?:[a-z]{5}|[a-z]{6})\Z")
+#: Names have at most so many words; Kafka's longest has seven.
+_MOST_WORDS = 9
 #: How alike two names are, from 0 to 1, for one to be the other misspelt.
 _ALIKE = 0.92
 
@@ -68,7 +70,7 @@ def _message_like(chunks: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
     """First and last chunk of what may be a message's name in a word: tables glue words."""
     for end, chunk in enumerate(chunks):
         if _MESSAGE_KIND.match(chunk.group()):
-            yield from ((start, end) for start in range(end))
+            yield from ((start, end) for start in range(max(0, end - _MOST_WORDS), end))
 
 
 def _nearest(said: str, names: list[str]) -> str | None:

@@ -15,6 +15,7 @@ import msgspec
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.kip_fields import message_spec
 from kafka_admin_proto.schema.kip_grammar import (
+    MAX_DEPTH,
     Item,
     Production,
     Slip,
@@ -115,6 +116,8 @@ class _Resolver:
         self.used: set[int] = set()
         self.stand_ins: dict[tuple[int, str], Production] = {}
         self._shapes: dict[int, LayoutField] = {}
+        self._by_name: dict[int, dict[str, Production]] = {}
+        self._places = {id(header): place for place, header in enumerate(headers)}
         self._open: list[Production] = []
         self._size = 0
 
@@ -191,9 +194,8 @@ class _Resolver:
         """The definition that ``production`` means by the name, by nesting alone."""
         scope: Production | None = production
         while scope is not None:
-            for child in scope.children:
-                if child.name == name:
-                    return child
+            if name in scope.named:
+                return scope.named[name]
             scope = scope.parent
         return None
 
@@ -206,24 +208,40 @@ class _Resolver:
         if grammar_type(item.name) is not None:
             return None
         root = _root(production)
-        for candidate in root.below():
-            if candidate.name == item.name and candidate.parent is not None:
-                self.slip(candidate, "misplaced",
-                          f"{item.name} is indented below {candidate.parent.name}, "
-                          f"and {production.name} uses it",
-                          "read as if it stood beside its user")  # fmt: skip
-                return candidate
+        candidate = self._anywhere(root).get(item.name)
+        if candidate is not None:
+            assert candidate.parent is not None
+            self.slip(
+                candidate,
+                "misplaced",
+                f"{item.name} is indented below {candidate.parent.name}, "
+                f"and {production.name} uses it",
+                "read as if it stood beside its user",
+            )
+            return candidate
         for other in self._others(root):
-            for candidate in other.children:
-                if candidate.name == item.name:
-                    self.slip(item, "undefined", f"{item.name} is not defined in this message",
-                              f"taken from {other.name}, line {candidate.line}")  # fmt: skip
-                    return candidate
+            if item.name in other.named:
+                candidate = other.named[item.name]
+                self.slip(
+                    item,
+                    "undefined",
+                    f"{item.name} is not defined in this message",
+                    f"taken from {other.name}, line {candidate.line}",
+                )
+                return candidate
         return None
+
+    def _anywhere(self, header: Production) -> dict[str, Production]:
+        """Every definition of a message by name, whatever its place; the first of several."""
+        if id(header) not in self._by_name:
+            found = self._by_name[id(header)] = {}
+            for production in header.below():
+                found.setdefault(production.name, production)
+        return self._by_name[id(header)]
 
     def _others(self, header: Production) -> Iterator[Production]:
         """The text's other messages: those before this one, the nearest first, then the rest."""
-        place = next(i for i, other in enumerate(self.headers) if other is header)
+        place = self._places[id(header)]
         yield from reversed(self.headers[:place])
         yield from self.headers[place + 1 :]
 
@@ -307,6 +325,8 @@ class _Resolver:
                     definition, "circle", f"{definition.name} contains itself", "read as INT32"
                 )
                 return LayoutField(element="int32")
+            if len(self._open) == MAX_DEPTH:
+                raise SchemaError(f"line {definition.line}: nested too deeply", "flatten it")
             self._open.append(definition)
             found = self._shapes[id(definition)] = self._new_shape(definition)
             self._open.pop()

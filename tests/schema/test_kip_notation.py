@@ -327,6 +327,7 @@ def test_grammars_that_would_grow_without_end_are_refused() -> None:
     with pytest.raises(SchemaError, match="over 10000 fields"):
         read_kip("\n".join(doubling))
     deep = ["Deep Request (Version: 0) => a0"] + [" " * i + f"a{i} => a{i + 1}" for i in range(99)]
-    for text in ("\n".join(deep), f"X Request (Version: 0) => {'[' * 99}"):
+    circle = ["Long Request (Version: 0) => a0"] + [f"a{i} => a{i + 1} y" for i in range(3000)]
+    for text in ("\n".join(deep), "\n".join(circle), f"X Request (Version: 0) => {'[' * 99}"):
         with pytest.raises(SchemaError, match="nested too deeply"):
             read_kip(text)
