@@ -323,7 +323,7 @@ def test_versions_that_do_not_fit_together() -> None:
 
 def test_grammars_that_would_grow_without_end_are_refused() -> None:
     doubling = ["Big Request (Version: 0) => A0"]
-    doubling += [f"A{i} => A{i + 1} A{i + 1}" for i in range(60)] + ["A60 => int8 int8"]
+    doubling += [f"A{i} => A{i + 1} A{i + 1}" for i in range(30)] + ["A30 => int8 int8"]
     with pytest.raises(SchemaError, match="over 10000 fields"):
         read_kip("\n".join(doubling))
     deep = ["Deep Request (Version: 0) => a0"] + [" " * i + f"a{i} => a{i + 1}" for i in range(99)]
