@@ -11,7 +11,8 @@ from kafka_admin_proto import codec
 from kafka_admin_proto.schema.catalog import catalog, json_name
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.wire.tagged import TaggedFields
-from tests.oracle import JavaOracle, JavaRefusal, require_oracle
+from tests.oracle import require_oracle
+from tools.oracle import JavaOracle, JavaRefusal
 
 #: Values of each (message, version) that Java draws and we read.
 SEEDS = 200 if os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive" else 3

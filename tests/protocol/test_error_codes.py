@@ -16,7 +16,8 @@ from kafka_admin_proto.protocol.error_codes import (
     is_error_field,
 )
 from kafka_admin_proto.schema.catalog import catalog, python_name
-from tests.oracle import JavaOracle, require_oracle
+from tests.oracle import require_oracle
+from tools.oracle import JavaOracle
 
 
 def test_every_constant_is_kafkas() -> None:

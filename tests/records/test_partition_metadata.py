@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from kafka_admin_proto import PartitionMetadataError
 from kafka_admin_proto.records.partition_metadata import FILE_NAME, PartitionMetadata
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, random_topic_id, topic_id_to_text
-from tests.oracle import NEWEST, require_oracle
+from tests.oracle import require_oracle
 from tools.jars import fetch
+from tools.oracle import NEWEST
 
 TOPIC_ID = UUID("46bdb63f-9e8d-4a38-bf7b-ee4eb2a794e4")
 PLAIN = b"version: 0\ntopic_id: Rr22P56NSji_e-5OsqeU5A"

@@ -17,8 +17,9 @@ from kafka_admin_proto.classes import make_classes
 from kafka_admin_proto.schema.catalog import catalog, messages_package, python_name
 from kafka_admin_proto.schema.layout import layout
 from kafka_admin_proto.testing import messages
-from tests.oracle import skip_or_fail, why_unavailable
+from tests.oracle import skip_or_fail
 from tools import jars
+from tools.oracle import why_unavailable
 
 PING = """{
   "apiKey": 900, "type": "request", "name": "PingRequest", "validVersions": "0-1",

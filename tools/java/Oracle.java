@@ -38,7 +38,7 @@ import org.apache.kafka.common.protocol.types.RawTaggedField;
 
 /**
  * Kafka's own generated message classes behind a line protocol: one request a line on stdin, one
- * answer a line on stdout, columns separated by tabs. tests/oracle.py is its driver.
+ * answer a line on stdout, columns separated by tabs. tools/oracle.py is its driver.
  *
  * <pre>
  * json2bytes  name  version  json   ->  ok  hex  json-again
