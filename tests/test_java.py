@@ -1,83 +1,78 @@
-"""Every message and version of both releases against Kafka's own classes, live."""
+"""The comparison with Kafka's own classes: a small run of it, and that it notices what is wrong."""
 
 from __future__ import annotations
 
-import os
+import re
 from typing import Any
 
 import pytest
 
-from kafka_admin_proto import codec
-from kafka_admin_proto.schema.catalog import catalog, json_name
-from kafka_admin_proto.schema.model import MessageSpec
-from kafka_admin_proto.wire.tagged import TaggedFields
+from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.schema.catalog import catalog
 from tests.oracle import require_oracle
-from tools.oracle import JavaOracle, JavaRefusal
+from tools import conformance
+from tools.oracle import JavaOracle
 
-#: Values of each (message, version) that Java draws and we read.
-SEEDS = 200 if os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive" else 3
+#: Values of each (message, version), each way; `make conformance` has more.
+VALUES = 3
 
 
-@pytest.mark.parametrize("release", ["4.4.0", "3.9.2"])
-def test_values_drawn_by_java(release: str) -> None:
-    """Java's bytes → our value → the same bytes, and the JSON that Java writes."""
+@pytest.mark.parametrize("shard", [0, 1])
+def test_every_message_agrees(shard: int) -> None:
     require_oracle()
-    checked = 0
-    with JavaOracle(release) as oracle:
-        cases = [
-            (message.name, version)
-            for message in oracle.messages()
-            for version in range(message.lowest, message.highest + 1)
-            if not differs_on_purpose(release, message.name, version)
-        ]
-        draws = [(name, version, seed) for name, version in cases for seed in range(SEEDS)]
-        for draw, drawn in zip(draws, oracle.random_many(draws), strict=True):
-            assert not isinstance(drawn, JavaRefusal), (draw, drawn)
-            wire, java = drawn
-            found = codec(draw[0], draw[1])
-            value = found.decode(wire)
-            assert found.encode(value) == wire, draw
-            assert as_java(found.to_json(value), java, found.spec) == java, draw
-            checked += 1
-    assert checked >= 720 * SEEDS
+    found = conformance.sweep(VALUES, seed=shard, shard=shard, shards=2)
+    for release, findings in found.items():
+        assert findings.disagreements == [], release
+        assert findings.versions > 350
+        ways = (findings.from_java, findings.to_java, findings.damaged)
+        assert ways == (VALUES * findings.versions,) * 3
 
 
-def differs_on_purpose(release: str, name: str, version: int) -> bool:
-    """Versions in which the older release had something else.
-
-    The overlay lists changed layouts. Keys of internal topics' records had no api key before
-    4.0: what is their key now was their only version.
-    """
-    if release == "4.4.0":
-        return False
-    now = catalog().entry(name)
-    return str(version) in catalog().overlay(name).layout_changed or (
-        now.type == "coordinator-key" and version not in now.versions
-    )
+def test_damage_is_felt() -> None:
+    """Most damaged bytes are refused by both; some are read by both, some by Java alone."""
+    require_oracle()
+    found = conformance.sweep(60, seed=1, shard=7, shards=60)
+    for findings in found.values():
+        assert findings.disagreements == []
+        assert findings.on_purpose.keys() >= {"negative length", conformance.NOT_UTF8}
 
 
-def as_java(ours: Any, java: Any, spec: MessageSpec) -> Any:
-    """Our JSON with the older release's names, and without what Java leaves out.
+#: A part of the codec, how it goes wrong, and what the comparison says then.
+FAULTS: list[tuple[str, Any, str]] = [
+    ("encode", lambda right: lambda self, value, **k: right(self, value, **k)[:-1], "otherwise"),
+    ("to_json", lambda right: lambda self, value, **k: {}, "JSON is"),
+    ("decode_from", lambda right: lambda self, data, **k: (self.value_class(), len(data)), "Java"),
+]  # fmt: skip
 
-    That is unknown tags, and the bytes of records, for which it writes an empty string.
-    """
-    structs = [spec.struct, *spec.structs().values()]
-    fields = [field for struct in structs for field in struct.fields]
-    former = {json_name(f.name): json_name(f.aliases[0]) for f in fields if f.aliases}
-    records = {json_name(f.name) for f in fields if f.type.element == "records"}
 
-    def walk(ours: Any, java: Any) -> Any:
-        if isinstance(ours, dict) and isinstance(java, dict):
-            result = {}
-            for key, item in ours.items():
-                name = key if key in java else former.get(key, key)
-                if key in records and item is not None:
-                    result[name] = ""
-                elif key != TaggedFields.JSON_NAME:
-                    result[name] = walk(item, java.get(name))
-            return result
-        if isinstance(ours, list) and isinstance(java, list) and len(ours) == len(java):
-            return [walk(item, other) for item, other in zip(ours, java, strict=True)]
-        return ours
+@pytest.mark.parametrize(("part", "fault", "said"), FAULTS, ids=[part for part, _, _ in FAULTS])
+def test_faults_are_noticed(
+    part: str, fault: Any, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_oracle()
+    monkeypatch.setattr(Codec, part, fault(getattr(Codec, part)))
+    found = conformance.sweep(3, seed=1, shard=40, shards=280)
+    disagreements = [line for findings in found.values() for line in findings.disagreements]
+    assert disagreements
+    assert any(said in line for line in disagreements)
 
-    return walk(ours, java)
+
+def test_the_page_is_up_to_date() -> None:
+    """All of docs/conformance.md but the numbers of values, which a whole run writes."""
+    require_oracle()
+    found = {}
+    for release in conformance.RELEASES:
+        findings = found[release] = conformance.Findings()
+        with JavaOracle(release) as oracle:
+            for message in oracle.messages():
+                for version in range(message.lowest, message.highest + 1):
+                    if not conformance.skipped(release, message.name, version):
+                        findings.messages.add(message.name)
+                        findings.versions += 1
+        findings.from_java = findings.to_java = findings.damaged = 200 * findings.versions
+    shown = conformance.PAGE.read_text("utf-8")
+    wanted = conformance.page(found, conformance.older_versions())
+    assert re.sub(r"\b\d{6,}\b", "many", shown) == re.sub(r"\b\d{6,}\b", "many", wanted)
+    assert all(int(count) >= 140_000 for count in re.findall(r"\b\d{6,}\b", shown))
+    listed = {name for name in catalog().names() if catalog().overlay(name).layout_changed}
+    assert listed <= set(re.findall(r"^- (\w+) v", shown, re.MULTILINE))

@@ -10,15 +10,14 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 _NONE = VersionRange.NONE
 
-#: One field on the wire: (name, type, nullable, tag, compact, nested fields).
-Row = tuple[str, str, bool, int | None, bool, "Layout | None"]
 #: What one version looks like on the wire.
-Layout = tuple[Row, ...]
+Layout = tuple[LayoutField, ...]
 
 
 class Merged(Struct, frozen=True):
@@ -56,32 +55,6 @@ def merge(older: MessageSpec, newer: MessageSpec, older_release: str) -> Merged:
     return Merged(spec, {path: [name] for path, name in aliases.items()}, changed)
 
 
-def layout(spec: MessageSpec, version: int) -> Layout:
-    """The wire layout of one version, names included."""
-    structs = spec.structs()
-    flexible = spec.is_flexible(version)
-
-    def fields_of(fields: tuple[FieldSpec, ...]) -> Layout:
-        rows: list[Row] = []
-        for field in fields:
-            if version not in field.versions:
-                continue
-            compact = flexible
-            if field.flexible_versions is not None:
-                compact = version in field.flexible_versions
-            nested = fields_of(structs[field.type.element].fields) if field.type.is_struct else None
-            shape = ("[]" if field.type.is_array else "") + (
-                "struct" if field.type.is_struct else field.type.element
-            )
-            tag = field.tag if version in field.tagged_versions else None
-            rows.append(
-                (field.name, shape, version in field.nullable_versions, tag, compact, nested)
-            )
-        return tuple(rows)
-
-    return fields_of(spec.fields)
-
-
 class _Merger:
     def __init__(self, older: MessageSpec, newer: MessageSpec, aliases: dict[str, str]) -> None:
         self.older, self.newer = older, newer
@@ -108,7 +81,7 @@ class _Merger:
             newer,
             valid_versions=self.valid,
             flexible_versions=self.range(older.flexible_versions, newer.flexible_versions),
-            deprecated_versions=newer.deprecated_versions,
+            deprecated_versions=self.range(older.deprecated_versions, newer.deprecated_versions),
             listeners=newer.listeners or older.listeners,
             fields=self.fields(older.fields, newer.fields, ""),
             common_structs=common,
@@ -198,30 +171,31 @@ def _renames(older: MessageSpec, newer: MessageSpec, both: VersionRange) -> dict
     found: dict[str, str] = {}
 
     def compare(old: Layout, new: Layout, prefix: str) -> None:
-        names = {row[0] for row in old} & {row[0] for row in new}
+        names = {field.name for field in old} & {field.name for field in new}
         if len(old) != len(new):
             return
         for before, after in zip(old, new, strict=True):
-            path = prefix + after[0]
-            renamed = before[0] != after[0] and not {before[0], after[0]} & names
-            if renamed and before[1:5] == after[1:5]:
-                found[path] = before[0]
-            if before[5] is not None and after[5] is not None:
-                compare(before[5], after[5], f"{path}.")
+            path = prefix + after.name
+            renamed = before.name != after.name and not {before.name, after.name} & names
+            if renamed and replace(before, name="", fields=()) == replace(
+                after, name="", fields=()
+            ):
+                found[path] = before.name
+            compare(before.fields, after.fields, f"{path}.")
 
     for version in both:
         compare(layout(older, version), layout(newer, version), "")
     return found
 
 
-def _rename(rows: Layout, aliases: dict[str, str], prefix: str = "") -> Layout:
+def _rename(fields: Layout, aliases: dict[str, str], prefix: str = "") -> Layout:
     """The layout with the older names of ``aliases`` (new path → old name) replaced."""
     newer = {old: path for path, old in aliases.items() if path.rpartition(".")[0] == prefix}
-    result: list[Row] = []
-    for name, shape, nullable, tag, compact, nested in rows:
-        path = newer.get(name, f"{prefix}.{name}" if prefix else name)
-        inner = None if nested is None else _rename(nested, aliases, path)
-        result.append((path.rpartition(".")[2], shape, nullable, tag, compact, inner))
+    result = []
+    for field in fields:
+        path = newer.get(field.name, f"{prefix}.{field.name}" if prefix else field.name)
+        inner = _rename(field.fields, aliases, path)
+        result.append(replace(field, name=path.rpartition(".")[2], fields=inner))
     return tuple(result)
 
 
@@ -231,12 +205,12 @@ def _describe(before: Layout, now: Layout, release: str) -> str:
     added: list[str] = []
 
     def compare(old: Layout, new: Layout, prefix: str) -> None:
-        by_old = {row[0]: row for row in old}
-        by_new = {row[0]: row for row in new}
+        by_old = {field.name: field for field in old}
+        by_new = {field.name: field for field in new}
         gone.extend(prefix + name for name in by_old if name not in by_new)
         added.extend(prefix + name for name in by_new if name not in by_old)
         for name in by_old.keys() & by_new.keys():
-            compare(by_old[name][5] or (), by_new[name][5] or (), f"{prefix}{name}.")
+            compare(by_old[name].fields, by_new[name].fields, f"{prefix}{name}.")
 
     compare(before, now, "")
     parts = []

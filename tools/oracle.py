@@ -104,6 +104,7 @@ class JavaOracle:
     """
 
     def __init__(self, release: str = NEWEST) -> None:
+        self.release = release
         java = shutil.which("java")
         if java is None:
             raise ToolMissingError("java is not on the PATH; install a JDK 17")

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto.schema.kafka_json import read_message, write_message
+from kafka_admin_proto.schema.layout import layout
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, read_overlay
 from tests.oracle import skip_or_fail
 from tools import import_schemas
-from tools.merge import MergeError, layout, merge
+from tools.merge import MergeError, merge
 from tools.oracle import why_unavailable
 
 

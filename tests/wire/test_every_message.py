@@ -15,35 +15,13 @@ from hypothesis import strategies as st
 from kafka_admin_proto import DecodeError, TrailingBytesError, codec
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.testing import messages
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import Array
-from kafka_admin_proto.wire.tagged import TagHeader
 from tests.everything import every_message_of_every_dialect
+from tools.damage import with_wrong_lengths
 
 #: What a decoded value may take of memory, as a multiple of its frame, and what raising and
 #: reporting an error takes whatever the frame's size.
 MEMORY_FACTOR = 64
 MEMORY_OF_AN_ERROR = 8 * 1024
-
-
-class Spans:
-    """An observer that keeps the place of every length on the wire."""
-
-    def __init__(self) -> None:
-        self.lengths: list[tuple[str, int, bool, int]] = []
-
-    def span(
-        self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
-    ) -> None:
-        if isinstance(wire_type, (Blob, Array)):
-            size = 4 if isinstance(wire_type, Array) else wire_type.prefix_size
-            self.lengths.append((path, start, wire_type.compact, size))
-        elif isinstance(wire_type, TagHeader) and not isinstance(value, tuple):
-            self.lengths.append((path, start, True, 1))
-
-    def non_canonical(self, path: str, offset: int, fault: str) -> None:
-        raise AssertionError(f"{path} at byte {offset}: {fault}")
 
 
 @every_message_of_every_dialect
@@ -79,7 +57,7 @@ def test_memory_of_hostile_lengths(dialect: str, name: str, version: int) -> Non
     @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
     def check(value: Any, seed: int) -> None:
         data = found.encode(value)
-        lies = [lie for _, _, lie in damaged_lengths(found, data, huge_only=True)]
+        lies = [lie for _, _, lie in with_wrong_lengths(found, data, huge_only=True)]
         for damaged in [data, *random.Random(seed).sample(lies, min(3, len(lies)))]:
             peak = peak_of_decoding(found, damaged)
             assert peak < MEMORY_FACTOR * len(damaged) + MEMORY_OF_AN_ERROR
@@ -122,7 +100,7 @@ def check_damaged_bytes(found: Codec[Any], value: Any, data: bytes) -> None:
         found.decode(data + b"\x00\x01")
     assert (caught.value.value, caught.value.rest) == (value, b"\x00\x01")
     assert caught.value.offset == len(data)
-    for path, start, damaged in damaged_lengths(found, data):
+    for path, start, damaged in with_wrong_lengths(found, data):
         error = refusal(found, damaged)
         assert (error.path, error.offset) == (path, start)
 
@@ -154,24 +132,3 @@ def refusal(found: Codec[Any], data: bytes) -> DecodeError:
         assert error.expected
         return error
     raise AssertionError(f"{data.hex()} was decoded")
-
-
-def damaged_lengths(
-    found: Codec[Any], data: bytes, *, huge_only: bool = False
-) -> list[tuple[str, int, bytes]]:
-    """The data with each of its lengths made huge or negative, one at a time."""
-    spans = Spans()
-    found.decode_from(data, observer=spans)
-    damaged = []
-    for path, start, compact, size in spans.lengths:
-        if compact:
-            end = start + 1
-            while data[end - 1] & 0x80:
-                end += 1
-            lies = [b"\xff\xff\xff\xff\x07", b"\xff\xff\xff\xff\x0f", b"\x80\x80\x80\x80\x80\x01"]
-        else:
-            end = start + size
-            lies = [b"\x7f" + b"\xff" * (size - 1), (-2).to_bytes(size, "big", signed=True)]
-        for lie in lies[:1] if huge_only else lies:
-            damaged.append((path, start, data[:start] + lie + data[end:]))
-    return damaged
