@@ -1,6 +1,8 @@
 # The one runner: contributors, the README and CI call the same targets.
 #   make demo      decode a sample dump           make check     lint, types, contracts, freshness
 #   make test      all tests                      make generate  value classes and index from schemas/
+#   make conformance   everything against Kafka's own classes, into docs/conformance.md
+#   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise
 PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/python
@@ -8,7 +10,7 @@ READY  := $(VENV)/.ready
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
 TESTS  ?= -n 2 --dist loadgroup
 
-.PHONY: demo test check generate import-schemas
+.PHONY: demo test check generate import-schemas conformance drift
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -29,6 +31,13 @@ check: $(READY)
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports
 	$(RUN) -m tools.generate --check
+	$(RUN) -m tools.conformance --values 2
+
+conformance: $(READY)
+	$(RUN) -m tools.conformance --write
+
+drift: $(READY)
+	$(RUN) -m tools.drift $(RELEASE)
 
 generate: $(READY)
 	$(RUN) -m tools.generate

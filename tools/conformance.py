@@ -131,7 +131,7 @@ def sweep(values: int, seed: int, shard: int = 0, shards: int = 1) -> dict[str, 
                         continue
                     mine = codec(name, version)
                     drawn = drawn or list(draw(mine, values, seed))
-                    check = _Check(name, mine, oracle, found[release], values, seed)
+                    check = Check(name, mine, oracle, found[release], values, seed)
                     check.run(drawn)
     finally:
         for oracle in oracles.values():
@@ -167,7 +167,7 @@ def draw(mine: Codec[Any], count: int, seed: int) -> Iterator[Any]:
         yield found[index % len(found)]
 
 
-class _Check:
+class Check:
     """One message at one version against one release."""
 
     def __init__(

@@ -8,6 +8,7 @@ KAFKA_ADMIN_PROTO_CACHE names another folder in place of `.cache`.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -23,11 +24,18 @@ DEFINITION_ARTIFACTS = (
     "kafka-transaction-coordinator",
     "kafka-raft",
     "kafka-storage",
+    "kafka_2.13",
 )
 
-#: Artifacts younger than 3.9, by the first (major, minor) release that has them: a jar that was
-#: never published must not look like a network that is down.
-_FIRST_RELEASES = {"kafka-share-coordinator": (4, 0)}
+#: The first and the last (major, minor) release in which an artifact has definitions, where that
+#: is not all of them: a jar that was never published must not look like a network that is down.
+_FIRST_RELEASES = {
+    "kafka-group-coordinator": (3, 4),
+    "kafka-share-coordinator": (4, 0),
+    "kafka-storage": (3, 0),
+    "kafka-transaction-coordinator": (3, 8),
+}
+_LAST_RELEASES = {"kafka_2.13": (3, 8)}
 
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 
@@ -73,10 +81,18 @@ def cache_folder() -> Path:
 
 
 def definition_artifacts(release: str) -> tuple[str, ...]:
-    """The names in DEFINITION_ARTIFACTS that `release` (such as "4.4.0") was published with."""
+    """The names in DEFINITION_ARTIFACTS that `release` (such as "4.4.0") was published with.
+
+    Raises ValueError for a text that is no release.
+    """
+    if not re.fullmatch(r"\d+\.\d+\.\d+(-\w+)?", release):
+        raise ValueError(f"{release!r} is not a release such as 4.4.0")
     major, minor = (int(part) for part in release.split(".")[:2])
     return tuple(
-        name for name in DEFINITION_ARTIFACTS if (major, minor) >= _FIRST_RELEASES.get(name, (0, 0))
+        name
+        for name in DEFINITION_ARTIFACTS
+        if _FIRST_RELEASES.get(name, (0, 0)) <= (major, minor)
+        and (major, minor) <= _LAST_RELEASES.get(name, (major, minor))
     )
 
 
