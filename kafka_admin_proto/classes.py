@@ -13,8 +13,8 @@ import msgspec
 
 from kafka_admin_proto.codec import Message, StructValue, equal_bits
 from kafka_admin_proto.errors import SchemaError
-from kafka_admin_proto.schema.catalog import python_name
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.names import python_name
 
 _TYPES: dict[str, type] = {
     "bool": bool, "int8": int, "int16": int, "uint16": int, "int32": int, "uint32": int,

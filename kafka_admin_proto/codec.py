@@ -22,8 +22,9 @@ from kafka_admin_proto.errors import (
     UnknownMessageError,
     UnsupportedVersionError,
 )
-from kafka_admin_proto.schema.catalog import catalog, messages_package, python_name
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.wire.base import LENIENT, OBSERVER, JsonOptions, Observer, WireType
 from kafka_admin_proto.wire.containers import MessageType
 from kafka_admin_proto.wire.grammar import message_type

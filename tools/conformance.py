@@ -26,8 +26,9 @@ from msgspec import Struct, field
 
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.schema.catalog import catalog, json_name
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.schema.names import json_name
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.wire.tagged import TaggedFields
 from kafka_admin_proto.wire.varint import MAX_UVARINT

@@ -21,12 +21,11 @@ from kafka_admin_proto.render.schema_rows import field_notes
 from kafka_admin_proto.schema.catalog import (
     READERS,
     Entry,
-    messages_package,
-    python_name,
     read_definition,
 )
 from kafka_admin_proto.schema.defaults import ZERO_UUID
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.schema.overlay import MessageOverlay as Overlay
 from kafka_admin_proto.schema.overlay import (
     apply_overlay,
@@ -246,7 +245,7 @@ def _package(package: str, dialect: str, names: list[str]) -> str:
         f"if TYPE_CHECKING:\n{imports}\n"
         "else:\n"
         "    from importlib import import_module\n\n"
-        "    from kafka_admin_proto.schema.catalog import python_name\n\n"
+        "    from kafka_admin_proto.schema.names import python_name\n\n"
         "    def __getattr__(name):\n"
         "        if name not in __all__:\n"
         '            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")\n'

@@ -1098,7 +1098,7 @@ if TYPE_CHECKING:
 else:
     from importlib import import_module
 
-    from kafka_admin_proto.schema.catalog import python_name
+    from kafka_admin_proto.schema.names import python_name
 
     def __getattr__(name):
         if name not in __all__:

@@ -7,7 +7,6 @@ one api costs neither time nor memory for the hundreds of others.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
@@ -187,27 +186,6 @@ def catalog() -> Catalog:
     package = Path(__file__).parents[1]
     shipped = package / "schemas"
     return Catalog(shipped if shipped.is_dir() else package.parent / "schemas")
-
-
-def messages_package(dialect: str) -> str:
-    """Where the generated value classes of a shipped dialect are."""
-    package = "kafka_admin_proto.messages"
-    return package if dialect == "kafka" else f"{package}.{dialect.replace('-', '_')}"
-
-
-def python_name(name: str) -> str:
-    """A definition's name as a Python attribute: ``NumPartitions`` → ``num_partitions``.
-
-    A run of capitals is one word, and so is ``KRaft``.
-    """
-    name = name.replace("KRaft", "Kraft")
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return spaced.lower()
-
-
-def json_name(name: str) -> str:
-    """A definition's name in JSON: its first letter small, as Kafka's JsonConverters do."""
-    return name[0].lower() + name[1:]
 
 
 def _no_such(name: str, names: list[str], dialect: str) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from kafka_admin_proto.schema.catalog import python_name
 from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.schema.names import python_name
 
 #: Values for ``Difference.bytes_differ`` beside a condition.
 NEVER, ALWAYS = "never", "always"

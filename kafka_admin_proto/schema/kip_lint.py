@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 
 from kafka_admin_proto.errors import SchemaError
-from kafka_admin_proto.schema.catalog import catalog, python_name
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.kip_grammar import Production, Slip, parse
 from kafka_admin_proto.schema.kip_reader import Reading, read_proposal
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.names import python_name
 
 _CAMEL_WORD = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)+")
 _CHUNK = re.compile(r"[A-Z][a-z]+")

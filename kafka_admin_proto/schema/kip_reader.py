@@ -25,6 +25,7 @@ from kafka_admin_proto.schema.kip_grammar import (
 )
 from kafka_admin_proto.schema.layout import LayoutField, struct_layout
 from kafka_admin_proto.schema.model import MessageSpec, StructSpec
+from kafka_admin_proto.schema.names import definition_name
 
 #: A grammar has at most so many fields once its definitions are put in the place of their names.
 MAX_FIELDS = 10_000
@@ -76,11 +77,6 @@ def read_kip(text: str, *, file: str = "", dialect: str = "kafka") -> MessageSpe
         raise
     (spec,) = reading.messages.values()
     return spec
-
-
-def definition_name(name: str) -> str:
-    """``topic_id`` or ``TopicId`` → ``TopicId``, as Kafka's definitions spell names."""
-    return "".join(part[0].upper() + part[1:] for part in name.split("_") if part)
 
 
 def _read(

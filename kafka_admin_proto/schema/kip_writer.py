@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 
 from kafka_admin_proto.errors import SchemaError
-from kafka_admin_proto.schema.catalog import python_name
 from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.schema.names import python_name
 
 _TAGGED_FIELDS = "_tagged_fields"
 

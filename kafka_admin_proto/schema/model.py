@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.defaults import parse_default
+from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.versions import VersionRange
 
 #: Scalar types whose encoding has a fixed size.
@@ -225,8 +226,8 @@ class StructSpec(Struct, frozen=True):
         tags: set[int] = set()
         names: set[str] = set()
         for field in self.fields:
-            # Names that differ in their first letter's case alone would be one in JSON.
-            key = field.name[0].lower() + field.name[1:]
+            # Names may not be one in JSON ("Name" and "name"), nor in Python ("TopicID", "TopicId").
+            key = python_name(field.name)
             if key in names:
                 raise SchemaError(
                     "another field of this struct has that name", "rename one", field=field.name

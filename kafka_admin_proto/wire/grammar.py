@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kafka_admin_proto.schema.catalog import json_name, python_name
 from kafka_admin_proto.schema.model import BLOB_TYPES, FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.names import json_name, python_name
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob, Bytes, Records, String
 from kafka_admin_proto.wire.containers import (

@@ -15,7 +15,8 @@ from kafka_admin_proto.protocol.error_codes import (
     error_name,
     is_error_field,
 )
-from kafka_admin_proto.schema.catalog import catalog, python_name
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.names import python_name
 from tests.oracle import require_oracle
 from tools.oracle import JavaOracle
 

@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto import SchemaError
-from kafka_admin_proto.schema.catalog import catalog, python_name
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.kip_lint import lint, read_with_shipped
 from kafka_admin_proto.schema.kip_reader import read_kip, read_proposal
 from kafka_admin_proto.schema.kip_writer import write_grammar
 from kafka_admin_proto.schema.layout import LayoutField, layout
+from kafka_admin_proto.schema.names import python_name
 from tests.everything import EVERY, every_message
 from tests.oracle import require_oracle
 from tools import jars

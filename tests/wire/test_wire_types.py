@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import DecodeError, EncodeError, JsonError
 from kafka_admin_proto.codec import StructValue, equal_bits
-from kafka_admin_proto.schema.catalog import python_name
 from kafka_admin_proto.schema.kafka_json import read_message
 from kafka_admin_proto.schema.model import FIXED_TYPES, SCALAR_TYPES, StructSpec
+from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.testing import struct_values
 from kafka_admin_proto.wire.base import PLAIN_JSON, WireType
 from kafka_admin_proto.wire.blobs import Bytes, Records, String
