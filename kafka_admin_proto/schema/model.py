@@ -226,7 +226,7 @@ class StructSpec(Struct, frozen=True):
         tags: set[int] = set()
         names: set[str] = set()
         for field in self.fields:
-            # Names may not be one in JSON ("Name" and "name"), nor in Python ("TopicID", "TopicId").
+            # Not one in JSON ("Name" and "name"), nor in Python ("TopicID" and "TopicId").
             key = python_name(field.name)
             if key in names:
                 raise SchemaError(

@@ -1,0 +1,29 @@
+"""Memory in use while a reader works, held against the size of what it reads."""
+
+from __future__ import annotations
+
+import tracemalloc
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+#: What a value may take, as a multiple of its bytes, and what raising an error takes besides.
+FACTOR = 64
+ALLOWANCE = 64 * 1024
+#: Tracing is slow: it is done for one input of so many, always the same ones.
+EVERY = 16
+
+
+@contextmanager
+def bounded_memory(data: bytes, factor: int = FACTOR) -> Iterator[None]:
+    """AssertionError where what runs inside has more in use than the input's size allows."""
+    if zlib.crc32(data) % EVERY:
+        yield
+        return
+    tracemalloc.start()
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < factor * len(data) + ALLOWANCE, f"{peak} bytes in use for {len(data)} read"

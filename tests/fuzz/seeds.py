@@ -1,0 +1,35 @@
+"""What the targets' seeds are made of: golden vectors and the sample dump."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kafka_admin_proto.protocol import frame, write_request, write_response
+
+_ROOT = Path(__file__).parents[2]
+#: Golden vectors: message, version, wire (hex), json.
+VECTORS: list[dict[str, Any]] = json.loads(
+    (_ROOT / "tests" / "vectors" / "messages.json").read_text("utf-8")
+)
+SAMPLE = (_ROOT / "samples" / "create_topics.hex").read_bytes()
+
+
+def payloads() -> Iterator[tuple[str, int, bytes]]:
+    """Each vector that is a request or response as (message, version, payload with header)."""
+    from kafka_admin_proto import codec
+
+    for number, vector in enumerate(VECTORS):
+        name, version = vector["message"], vector["version"]
+        body = codec(name, version).decode(bytes.fromhex(vector["wire"]))
+        if name.endswith("Request"):
+            yield name, version, write_request(body, version, number, "me")
+        elif name.endswith("Response"):
+            yield name, version, write_response(body, version, number)
+
+
+def stream() -> bytes:
+    """All of them as frames, one after the other."""
+    return b"".join(frame(payload) for _, _, payload in payloads())
