@@ -86,7 +86,7 @@ def _read(
     resolver = _Resolver(headers, structs, slips)
     versions: dict[str, dict[int, tuple[bool, tuple[LayoutField, ...]]]] = {}
     for header in headers:
-        name = resolver.message_name(header)
+        name = header.name if strict else resolver.message_name(header)
         found = versions.setdefault(name, {})
         if header.version in found:
             resolver.slip(header, "duplicate", f"{name} v{header.version} is defined again",

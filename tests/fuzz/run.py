@@ -114,7 +114,8 @@ def main() -> int:
             # Too few runs means that the harness broke, not that all is well.
             if outcome.status or outcome.runs == 0:
                 failed = True
-                print(outcome.log[-6000:])
+                _, mark, told = outcome.log.rpartition("=== Uncaught Python exception")
+                print((mark + told if mark else outcome.log)[-4000:])
                 print("again with: python -m pytest tests/fuzz")
     return int(failed)
 
