@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import struct
+import warnings
 from collections.abc import Iterator
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar, overload
@@ -27,6 +29,7 @@ from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.wire.base import LENIENT, OBSERVER, JsonOptions, Observer, WireType
 from kafka_admin_proto.wire.containers import MessageType
+from kafka_admin_proto.wire.fuse import Fused, Read, Write, fuse_read, fuse_write
 from kafka_admin_proto.wire.grammar import message_type
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
@@ -116,17 +119,21 @@ class Codec(Generic[M]):
     def __repr__(self) -> str:
         return f"<Codec {self.name} v{self.version}>"
 
-    def decode(self, data: Buffer, *, strict: bool = False) -> M:
+    def decode(self, data: Buffer, *, strict: bool = False, zero_copy: bool = False) -> M:
         """Read a whole body.
 
         Raises DecodeError with path and offset; TrailingBytesError, which carries the value, when
         bytes are left. ``strict`` also refuses what Java reads but would write differently.
+        ``zero_copy`` leaves ``bytes`` and ``records`` fields as memoryviews of the data, which
+        they keep alive.
         """
-        return self.decode_at(data, 0, strict=strict)
+        return self.decode_at(data, 0, strict=strict, zero_copy=zero_copy)
 
-    def decode_at(self, data: Buffer, offset: int, *, strict: bool = False) -> M:
+    def decode_at(
+        self, data: Buffer, offset: int, *, strict: bool = False, zero_copy: bool = False
+    ) -> M:
         """Read a body from ``offset`` to the end of the data, as ``decode`` does."""
-        value, end = self.decode_from(data, offset, strict=strict)
+        value, end = self.decode_from(data, offset, strict=strict, zero_copy=zero_copy)
         if end != len(data):
             raise TrailingBytesError(
                 value, bytes(data[end:]), message=self.grammar.title, offset=end
@@ -139,21 +146,41 @@ class Codec(Generic[M]):
         offset: int = 0,
         *,
         strict: bool = False,
+        zero_copy: bool = False,
         observer: Observer | None = None,
     ) -> tuple[M, int]:
         """Read a body that starts at ``offset``; return it and the offset of its end.
 
         Raises ValueError for an offset outside the data: that is the caller's slip.
         """
+        if strict or observer is not None:
+            return self._parse(data, offset, _Strict(observer) if strict else observer)
+        if type(data) is not bytes:
+            data = bytes(data)
+        read = self._read_views if zero_copy else self._read
+        try:
+            value, end = read(data, offset)
+        except Exception as error:
+            return self._ask_the_tree(data, offset, error)
+        if end > len(data) or offset < 0:
+            return self._ask_the_tree(data, offset, None)
+        return value, end
+
+    def _parse(self, data: Buffer, offset: int, observer: Observer | None) -> tuple[M, int]:
+        """Read by the tree."""
         if not 0 <= offset <= len(data):
             raise ValueError(f"offset {offset} is outside the {len(data)} bytes of data")
         stream = BytesIO(data)
         stream.seek(offset)
-        if strict:
-            observer = _Strict(observer)
-        context = Container({OBSERVER: observer})
-        value: M = self.grammar._parse(stream, context, "")
+        value: M = self.grammar._parse(stream, Container({OBSERVER: observer}), "")
         return value, stream.tell()
+
+    def _ask_the_tree(self, data: bytes, offset: int, failure: Exception | None) -> tuple[M, int]:
+        """What the fused code could not read: the precise error, or text that is not UTF-8."""
+        result = self._parse(data, offset, None)
+        if not isinstance(failure, UnicodeDecodeError):
+            _report(f"{self!r} reads by its tree what its fused code refuses ({failure!r})")
+        return result
 
     def non_canonical(self, data: Buffer) -> list[str]:
         """What in a body is legal and yet not as encoding would write it, place by place."""
@@ -167,9 +194,47 @@ class Codec(Generic[M]):
         A value in a field that this version does not have is an error, unless the schema says
         that the field can be ignored; ``lenient`` drops all such values.
         """
+        if not lenient:
+            try:
+                return self._write(value)
+            except Exception as error:
+                failure = error
         stream = BytesIO()
         self.grammar._build(value, stream, Container({LENIENT: lenient}), "")
+        if not lenient and not isinstance(failure, UnicodeEncodeError):
+            _report(f"{self!r} writes by its tree what its fused code refuses ({failure!r})")
         return stream.getvalue()
+
+    def encode_into(self, value: M, buffer: bytearray) -> None:
+        """Write a body to the end of ``buffer``, which stays as it is if that fails."""
+        buffer += self.encode(value)
+
+    def source(self) -> str:
+        """The Python source of the fused decoder and encoder, made when they are first used."""
+        return f"{self._fused_read.source}\n\n{self._fused_write.source}"
+
+    @cached_property
+    def _fused_read(self) -> Fused:
+        return fuse_read(self.grammar)
+
+    @cached_property
+    def _fused_write(self) -> Fused:
+        return fuse_write(self.grammar)
+
+    @cached_property
+    def _read(self) -> Read:
+        read: Read = self._fused_read.function
+        return read
+
+    @cached_property
+    def _read_views(self) -> Read:
+        read: Read = fuse_read(self.grammar, views=True).function
+        return read
+
+    @cached_property
+    def _write(self) -> Write:
+        write: Write = self._fused_write.function
+        return write
 
     def to_json(
         self,
@@ -192,6 +257,11 @@ class Codec(Generic[M]):
         """The value from what ``to_json`` gives; raises JsonError with the JSON path."""
         value: M = self.grammar.from_json(obj, "")
         return value
+
+
+def _report(what: str) -> None:
+    """A bug of this package that does no harm but to speed."""
+    warnings.warn(f"{what}; please report this", RuntimeWarning, stacklevel=4)
 
 
 class _Notes:

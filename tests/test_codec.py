@@ -163,7 +163,7 @@ Topic: Any = CreatableTopic
         (Request(topics=[Topic(name=b"x")]), "topics[0].name", "a str"),
         (Request(topics=[Topic(name="x" * 32768)]), "topics[0].name", "32767"),
         (Request(topics=[Topic(name="\ud800")]), "topics[0].name", "UTF-8"),
-        (Request(timeout_ms=True), "timeout_ms", "an integer"),
+        (Request(timeout_ms="1"), "timeout_ms", "an integer"),
         (Request(timeout_ms=1.5), "timeout_ms", "an integer"),
         (Request(validate_only=1), "validate_only", "a bool"),
     ],

@@ -12,12 +12,15 @@ Paths in errors are the Python ones of the value (``topics[0].name``).
 
 from __future__ import annotations
 
-from typing import IO, Any, ClassVar, Protocol
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Protocol
 
 from construct import Construct, Container, SizeofError
 from msgspec import Struct
 
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
 
 OBSERVER = "_kafka_observer"
 LENIENT = "_kafka_lenient"
@@ -74,6 +77,14 @@ class WireType(Construct):
     def from_json(self, obj: Any, path: str) -> Any:
         """The reverse of ``to_json``; raises JsonError with the JSON path."""
         raise wrong_json(path, obj, self.describe())
+
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        """Emit what leaves the next value in the local ``target``; see ``emit``'s rules."""
+        raise NotImplementedError
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        """Emit what writes the expression ``value``, which may be evaluated more than once."""
+        raise NotImplementedError
 
     def _sizeof(self, context: Container, path: str) -> int:
         if self.fixed_size is None:

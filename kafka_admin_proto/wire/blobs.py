@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from construct import Container
 
@@ -22,6 +22,9 @@ from kafka_admin_proto.wire.base import (
     wrong_json,
 )
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
 
 #: No string is longer on the wire, in either form: Java refuses a compact one as well.
 MAX_STRING = 32767
@@ -105,6 +108,61 @@ class Blob(WireType):
         stream.write(data)
         return obj
 
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        length, end = e.fresh("n"), e.fresh("q")
+        e.fixed("B" if self.compact else {2: "h", 4: "i"}[self.prefix_size], length)
+        e.flush()
+        start, ahead = e.at(), e.ahead
+        if self.compact:
+            with e.block(f"if {length} > 127:"):
+                e.line(f"{length}, p = uvarint(b, p + {ahead - 1})")
+                e.line(f"p -= {ahead}")
+                with e.block(f"if {length} > {self.max_length + 1}:"):
+                    e.line("raise Mismatch")
+        null, behind = (f"{length} == 0", ahead - 1) if self.compact else (f"{length} < 0", ahead)
+        with e.block(f"if {null}:"):
+            if not self.nullable:
+                e.line("raise Mismatch")
+            else:
+                if not self.compact:
+                    with e.block(f"if {length} != -1:"):
+                        e.line("raise Mismatch")
+                e.line(f"{target} = None")
+                e.line(f"p += {ahead}")
+        with e.block("else:"):
+            e.line(f"{end} = p + {length} + {behind}" if behind else f"{end} = p + {length}")
+            e.line(f"{target} = {self._emit_slice(e, f'{start}:{end}')}")
+            e.line(f"p = {end}")
+        e.arrived()
+
+    def _emit_slice(self, e: ReadEmitter, where: str) -> str:
+        """The expression for the value of a slice of the input."""
+        return f"{'v' if e.views else 'b'}[{where}]"
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        data, length = e.fresh("s"), e.fresh("n")
+        e.line(f"{data} = {value}")
+        if self.nullable:
+            with e.block(f"if {data} is None:"):
+                e.line(f"{data}, {length} = b'', {0 if self.compact else -1}")
+            with e.block("else:"):
+                self._emit_bytes(e, data)
+                e.line(f"{length} = len({data}){' + 1' * self.compact}")
+        else:
+            self._emit_bytes(e, data)
+            e.line(f"{length} = len({data}){' + 1' * self.compact}")
+        if self.compact:
+            e.compact_length(length, limit=self.max_length + 1)
+        else:
+            e.fixed({2: "h", 4: "i"}[self.prefix_size], length)
+            e.flush()
+        e.line(f"w({data})")
+
+    def _emit_bytes(self, e: WriteEmitter, data: str) -> None:
+        """Turn the local into the bytes to write."""
+        with e.block(f"if type({data}) is not bytes:"):
+            e.line(f"{data} = as_bytes({data})")
+
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         return None if value is None else base64.b64encode(value).decode("ascii")
 
@@ -136,6 +194,12 @@ class String(Blob):
             return obj.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
             raise cannot_encode(path, obj, "text that has a UTF-8 form") from None
+
+    def _emit_slice(self, e: ReadEmitter, where: str) -> str:
+        return f"b[{where}].decode()"
+
+    def _emit_bytes(self, e: WriteEmitter, data: str) -> None:
+        e.line(f"{data} = {data}.encode()")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if value is None or value.isascii():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 from construct import Container
@@ -22,9 +22,14 @@ from kafka_admin_proto.wire.base import (
     wrong_json,
 )
 from kafka_admin_proto.wire.blobs import Records
+from kafka_admin_proto.wire.emit import Packers, Readers
+from kafka_admin_proto.wire.fixed import Float64, Integer, Uuid
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 from kafka_admin_proto.wire.tagged import TaggedFields
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
 
 #: Instead of the fault of a value that may be a credential.
 _NOT_SHOWN = "the field does not take this value, which may be a secret and is not shown"
@@ -104,6 +109,118 @@ class Array(WireType):
         for index, value in enumerate(obj or ()):
             self.element._build(value, stream, context, f"{path}[{index}]")
         return obj
+
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        count = e.fresh("n")
+        e.fixed("B" if self.compact else "i", count)
+        e.settle()
+        if isinstance(self.element, (Integer, Float64)):
+            self._emit_numbers(e, target, count, self.element)
+            return
+        if self.compact:
+            with e.block(f"if {count} > 127:"):
+                e.line(f"{count}, p = uvarint(b, p - 1)")
+        with e.block(f"if {count} {'== 0' if self.compact else '< 0'}:"):
+            if self.nullable and not self.compact:
+                with e.block(f"if {count} != -1:"):
+                    e.line("raise Mismatch")
+            e.line(f"{target} = None" if self.nullable else "raise Mismatch")
+        with e.block("else:"):
+            items = f"{count} - 1" if self.compact else count
+            if isinstance(self.element, Uuid):
+                e.line(f"{target} = uuids(b, p, {items})")
+                e.line(f"p += 16 * ({items})")
+                return
+            if not self.element.min_size:  # otherwise each item takes bytes, until none are left
+                with e.block(f"if {items} > len(b) - p:"):
+                    e.line("raise Mismatch")
+            e.line(f"{target} = []")
+            with e.block(f"for _ in range({items}):"):
+                if isinstance(self.element, StructType):
+                    self.element.emit_construct(e, f"{target}.append({{}})")
+                else:
+                    item = e.fresh("x")
+                    self.element.emit_read(e, item)
+                    e.settle()
+                    e.line(f"{target}.append({item})")
+
+    def _emit_numbers(
+        self, e: ReadEmitter, target: str, count: str, element: Integer | Float64
+    ) -> None:
+        """All items in one call."""
+        size = element.min_size
+        readers = e.constant("R", Readers(element.code), element.code)
+        if self.compact:
+            with e.block(f"if 1 < {count} < 128:"):
+                e.line(f"{target} = [*{readers}[{count} - 1](b, p)]")
+                e.line(f"p += {count} * {size} - {size}")
+            with e.block(f"elif {count} == 1:"):
+                e.line(f"{target} = []")
+            with e.block("else:"):
+                call = f"many(b, p - 1, {readers}, {size}, {self.nullable})"
+                e.line(f"{target}, p = {call}")
+            return
+        with e.block(f"if {count} > 0:"):
+            with e.block(f"if {count} * {size} > len(b) - p:"):
+                e.line("raise Mismatch")
+            e.line(f"{target} = [*{readers}[{count}](b, p)]")
+            e.line(f"p += {count} * {size}")
+        with e.block(f"elif {count} == 0:"):
+            e.line(f"{target} = []")
+        if self.nullable:
+            with e.block(f"elif {count} == -1:"):
+                e.line(f"{target} = None")
+        with e.block("else:"):
+            e.line("raise Mismatch")
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        items, count = e.fresh("a"), e.fresh("n")
+        e.line(f"{items} = {value}")
+        if self.nullable:
+            with e.block(f"if {items} is None:"):
+                e.line(f"{items}, {count} = (), {0 if self.compact else -1}")
+            with e.block("else:"):
+                self._emit_count(e, items, count)
+        else:
+            self._emit_count(e, items, count)
+        if isinstance(self.element, (Integer, Float64)):
+            self._emit_pack(e, items, count, self.element)
+            return
+        if self.compact:
+            e.compact_length(count, limit=MAX_UVARINT)
+        else:
+            e.fixed("i", count)
+            e.flush()
+        item = e.fresh("x")
+        with e.block(f"for {item} in {items}:"):
+            self.element.emit_write(e, item)
+            e.flush()
+
+    def _emit_count(self, e: WriteEmitter, items: str, count: str) -> None:
+        with e.block(f"if type({items}) is not list:"):
+            e.line(f"{items} = as_list({items})")
+        e.line(f"{count} = len({items}){' + 1' * self.compact}")
+
+    def _emit_pack(
+        self, e: WriteEmitter, items: str, count: str, element: Integer | Float64
+    ) -> None:
+        """What was noted, the count and all items, in one call where the count is one byte."""
+        run = e.take_run()
+        values = [value for code, value in run if code != "x"]
+        codes = "".join(code for code, _ in run) + ("B" if self.compact else "i")
+        packers = e.constant("T", Packers(codes, element.code), (codes, element.code))
+        packed = f"w({packers}[len({items})]({', '.join([*values, count, f'*{items}'])}))"
+        if not self.compact:
+            e.line(packed)
+            return
+        with e.block(f"if {count} < 128:"):
+            e.line(packed)
+        with e.block("else:"):
+            if run:
+                e.line(f"w({e.packed(run)})")
+            e.line(f"w(varint({count}))")
+            alone = e.constant("T", Packers("", element.code), ("", element.code))
+            e.line(f"w({alone}[len({items})](*{items}))")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if value is None:
@@ -232,6 +349,59 @@ class StructType(WireType):
                 value=unknown,
             )
         return obj
+
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        self.emit_construct(e, f"{target} = {{}}")
+
+    def emit_construct(self, e: ReadEmitter, sink: str) -> None:
+        """Emit the reading of the fields, then ``sink`` with the value in the place of ``{}``."""
+        places: dict[int, str] = {}
+        for member, wire_type in self.written:
+            places[member.slot] = local = e.fresh(member.attribute[:1])
+            wire_type.emit_read(e, local)
+        if self.tagged is None:
+            e.settle()
+            e.line(sink.format(self._constructed(e, places)))
+            return
+        count = e.fresh("t")
+        e.fixed("B", count)
+        e.settle()
+        with e.block(f"if {count}:"):
+            unknown = self.tagged.emit_read(e, count, places)
+            last = len(self.members)
+            e.line(sink.format(self._constructed(e, places | {last: f"tuple({unknown})"})))
+        with e.block("else:"):
+            e.line(sink.format(self._constructed(e, places)))
+
+    def _constructed(self, e: ReadEmitter, places: dict[int, str]) -> str:
+        """The call of the value class; arguments at the end that are defaults are left out."""
+        last = max(places, default=-1)
+        defaults = {member.slot: member.default for member in self.members}
+        arguments = [
+            places[slot] if slot in places else e.default(defaults[slot])
+            for slot in range(last + 1)
+        ]
+        return f"{e.constant('C', self.value_class)}({', '.join(arguments)})"
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        if not value.isidentifier():
+            local = e.fresh("x")
+            e.line(f"{local} = {value}")
+            value = local
+        value_class = e.constant("C", self.value_class)
+        with e.block(f"if type({value}) is not {value_class}:"):
+            e.line(f"check({value}, {value_class})")
+        for member in self.absent:
+            if not member.ignorable:
+                with e.block(f"if {value}.{member.attribute} != {e.default(member.default)}:"):
+                    e.line("raise Mismatch")
+        for member, wire_type in self.written:
+            wire_type.emit_write(e, f"{value}.{member.attribute}")
+        if self.tagged is not None:
+            self.tagged.emit_write(e, value)
+        elif hasattr(self.value_class, TaggedFields.ATTRIBUTE):
+            with e.block(f"if {value}.{TaggedFields.ATTRIBUTE}:"):
+                e.line("raise Mismatch")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if not isinstance(value, self.value_class):
@@ -372,6 +542,30 @@ class NullableStruct(WireType):
             return obj
         stream.write(b"\x01")
         return self.struct._build(obj, stream, context, path)
+
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        marker = e.fresh("m")
+        if self.tagged:
+            e.settle()
+            e.line(f"{marker}, p = uvarint(b, p)")
+        else:
+            e.fixed("b", marker)
+            e.settle()
+        with e.block(f"if {marker} {'== 0' if self.tagged else '< 0'}:"):
+            e.line(f"{target} = None")
+        with e.block("else:"):
+            self.struct.emit_read(e, target)
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        e.flush()
+        local = e.fresh("x")
+        e.line(f"{local} = {value}")
+        with e.block(f"if {local} is None:"):
+            e.line(f"w({(0 if self.tagged else 255).to_bytes(1, 'big')!r})")
+        with e.block("else:"):
+            e.fixed("B", "1")
+            self.struct.emit_write(e, local)
+            e.flush()
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         return None if value is None else self.struct.to_json(value, options)

@@ -10,7 +10,7 @@ The code emitted is one function a direction, with locals only. Rules that every
 - Nothing checks that bytes are left: a slice past the end leaves ``p`` beyond the data, so that the
   next read fails or the caller sees it in the end. Whatever goes wrong, any exception will do: the
   tree then reads the same bytes, or takes the same value, and says what and where.
-- What the tree refuses is refused here (``raise MISMATCH``), and what it accepts is accepted, but
+- What the tree refuses is refused here (``raise Mismatch``), and what it accepts is accepted, but
   for text that is not UTF-8, which is left to the tree.
 """
 
@@ -30,7 +30,6 @@ class Mismatch(Exception):
     """The fast code met what it does not read or write; the tree knows more."""
 
 
-MISMATCH = Mismatch()
 #: Arrays of up to so many numbers have a precompiled struct each.
 _SHORT = 33
 _SIZES = {"b": 1, "B": 1, "?": 1, "h": 2, "H": 2, "i": 4, "I": 4, "q": 8, "d": 8, "16s": 16}
@@ -41,7 +40,7 @@ class _Emitter:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.constants: dict[str, Any] = {"MISMATCH": MISMATCH}
+        self.constants: dict[str, Any] = {"Mismatch": Mismatch}
         self._indent = "    "
         self._names = 0
         self._keys: dict[object, str] = {}
@@ -72,6 +71,21 @@ class _Emitter:
             self._keys[found] = self.fresh(prefix)
             self.constants[self._keys[found]] = value
         return self._keys[found]
+
+    def keys(self) -> Iterator[tuple[str, object]]:
+        """What the constants are, in an order that the lines decide."""
+        yield from ((name, key) for key, name in self._keys.items())
+
+    def default(self, make: Callable[[], Any]) -> str:
+        """An expression for a field's default, new each time where it can be changed."""
+        value = make()
+        if value is None or isinstance(value, (bool, int, str, bytes)):
+            return repr(value)
+        if isinstance(value, list):
+            return "[]"
+        if isinstance(value, (float, UUID)):
+            return self.constant("D", value, (type(value), str(value)))
+        return f"{self.constant('C', type(value))}()"
 
 
 class ReadEmitter(_Emitter):
@@ -155,7 +169,7 @@ class WriteEmitter(_Emitter):
             self.line(f"w({self.packed(run)})")
 
     def compact_length(self, length: str, limit: int) -> None:
-        """Write what was noted, then the local ``length`` as a varint; over ``limit`` is refused."""
+        """Write what was noted, then the local ``length`` as a varint, up to ``limit``."""
         run = self.take_run()
         with self.block(f"if {length} < 128:"):
             if run:
@@ -164,7 +178,7 @@ class WriteEmitter(_Emitter):
                 self.line(f"w(V[{length}])")
         with self.block("else:"):
             with self.block(f"if {length} > {limit}:"):
-                self.line("raise MISMATCH")
+                self.line("raise Mismatch")
             if run:
                 self.line(f"w({self.packed(run)})")
             self.line(f"w(varint({length}))")
@@ -193,9 +207,9 @@ def read_uvarint(b: bytes, p: int) -> tuple[int, int]:
             break
         shift += 7
         if shift == 35:
-            raise MISMATCH
+            raise Mismatch
     if value > MAX_UVARINT:
-        raise MISMATCH
+        raise Mismatch
     return value, p
 
 
@@ -233,10 +247,10 @@ def read_many(b: bytes, p: int, readers: Readers, size: int, nullable: bool) -> 
     if not count:
         if nullable:
             return None, p
-        raise MISMATCH
+        raise Mismatch
     end = p + (count - 1) * size
     if end > len(b):
-        raise MISMATCH
+        raise Mismatch
     return [*readers[count - 1](b, p)], end
 
 
@@ -244,7 +258,7 @@ def read_uuids(b: bytes, p: int, count: int) -> list[UUID]:
     """So many uuids from ``p`` on."""
     end = p + 16 * count
     if end > len(b):
-        raise MISMATCH
+        raise Mismatch
     return [fast_uuid(b[start : start + 16]) for start in range(p, end, 16)]
 
 
@@ -258,27 +272,27 @@ def as_bytes(value: Any) -> bytes | memoryview:
         return value
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
-    raise MISMATCH
+    raise Mismatch
 
 
 def as_list(value: Any) -> list[Any]:
     """The list of what the tree takes for an array."""
     if isinstance(value, (list, tuple)):
         return list(value)
-    raise MISMATCH
+    raise Mismatch
 
 
 def check_class(value: Any, wanted: type) -> None:
     """A struct may be of a subclass, as in the tree."""
     if not isinstance(value, wanted):
-        raise MISMATCH
+        raise Mismatch
 
 
 def _fast_uuid() -> Callable[[bytes], UUID]:
     """A UUID of 16 bytes without its checks, which cost four times the rest; zero is shared."""
     new = object.__new__
-    set_int: Any = UUID.int.__set__  # type: ignore[attr-defined]  # slots, as the class has them
-    set_safe: Any = UUID.is_safe.__set__  # type: ignore[attr-defined]
+    slots: dict[str, Any] = dict(vars(UUID))
+    set_int, set_safe = slots["int"].__set__, slots["is_safe"].__set__
     from_bytes, unknown, zero = int.from_bytes, SafeUUID.unknown, bytes(16)
 
     def fast_uuid(raw: bytes) -> UUID:

@@ -6,7 +6,7 @@ import base64
 import math
 import re
 import struct
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
 from construct import Container
@@ -21,6 +21,10 @@ from kafka_admin_proto.wire.base import (
     read_exactly,
     wrong_json,
 )
+from kafka_admin_proto.wire.emit import fast_uuid
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
 
 _CANONICAL = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
 _BASE64 = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
@@ -44,6 +48,14 @@ class Bool(WireType):
         stream.write(b"\x01" if obj else b"\x00")
         return obj
 
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        e.fixed("?", target)
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        with e.block(f"if {value} is not True and {value} is not False:"):
+            e.line("raise Mismatch")
+        e.fixed("?", value)
+
     def from_json(self, obj: Any, path: str) -> bool:
         if obj is not True and obj is not False:
             raise wrong_json(path, obj, "true or false")
@@ -51,7 +63,10 @@ class Bool(WireType):
 
 
 class Integer(WireType):
-    """A big-endian integer; ``element`` is its name in the definitions (``int32``, ``uint16``)."""
+    """A big-endian integer; ``element`` is its name in the definitions (``int32``, ``uint16``).
+
+    What is written may be anything that stands for an int in Python (``__index__``).
+    """
 
     _FORMATS = {
         "int8": ">b", "int16": ">h", "uint16": ">H", "int32": ">i", "uint32": ">I", "int64": ">q",
@@ -62,6 +77,8 @@ class Integer(WireType):
         self.element = element
         self.bounds = INTEGER_BOUNDS[element]
         self._struct = struct.Struct(self._FORMATS[element])
+        #: Its ``struct`` code.
+        self.code = self._FORMATS[element][1]
         self.fixed_size = self.min_size = self._struct.size
 
     def describe(self) -> str:
@@ -73,11 +90,19 @@ class Integer(WireType):
         return value
 
     def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
-        low, high = self.bounds
-        if not isinstance(obj, int) or isinstance(obj, bool) or not low <= obj <= high:
-            raise cannot_encode(path, obj, f"an integer from {low} to {high} ({self.element})")
-        stream.write(self._struct.pack(obj))
+        try:
+            stream.write(self._struct.pack(obj))
+        except (struct.error, OverflowError, TypeError):
+            low, high = self.bounds
+            expected = f"an integer from {low} to {high} ({self.element})"
+            raise cannot_encode(path, obj, expected) from None
         return obj
+
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        e.fixed(self.code, target)
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        e.fixed(self.code, value)
 
     def from_json(self, obj: Any, path: str) -> int:
         low, high = self.bounds
@@ -90,6 +115,7 @@ class Float64(WireType):
     """An IEEE 754 double. JSON has no NaN or infinity: they are strings there, as in Java."""
 
     label = "FLOAT64"
+    code = "d"
     fixed_size = min_size = 8
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> float:
@@ -97,13 +123,17 @@ class Float64(WireType):
         return value
 
     def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
-        if isinstance(obj, bool) or not isinstance(obj, (float, int)):
-            raise cannot_encode(path, obj, "a float")
         try:
             stream.write(struct.pack(">d", obj))
-        except OverflowError:
+        except (struct.error, OverflowError, TypeError):
             raise cannot_encode(path, obj, "a number that fits a float64") from None
         return obj
+
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        e.fixed(self.code, target)
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        e.fixed(self.code, value)
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if math.isnan(value):
@@ -137,6 +167,13 @@ class Uuid(WireType):
             raise cannot_encode(path, obj, "a uuid.UUID")
         stream.write(obj.bytes)
         return obj
+
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        e.constants["uuid"] = fast_uuid
+        e.fixed("16s", target, f"{target} = uuid({target})")
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        e.fixed("16s", f"{value}.int.to_bytes(16, 'big')")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         return uuid_to_text(value)

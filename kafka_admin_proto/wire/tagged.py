@@ -26,6 +26,7 @@ from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvar
 
 if TYPE_CHECKING:
     from kafka_admin_proto.wire.containers import Member
+    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
 
 #: Unknown tagged fields in a value: (tag, bytes), in the order of the wire.
 UnknownTags = tuple[tuple[int, bytes], ...]
@@ -160,12 +161,7 @@ class TaggedFields:
             buffer = BytesIO()
             member.wire_type._build(value, buffer, context, prefix + member.attribute)
             fields.append((tag, buffer.getvalue()))
-        if unknown:
-            fields += self._checked(unknown, prefix + self.ATTRIBUTE)
-            fields.sort(key=lambda field: field[0])
-        stream.write(encode_uvarint(len(fields)))
-        for tag, data in fields:
-            stream.write(encode_uvarint(tag) + encode_uvarint(len(data)) + data)
+        stream.write(self.section(fields, self._checked(unknown, prefix + self.ATTRIBUTE)))
 
     def _checked(self, unknown: UnknownTags, path: str) -> UnknownTags:
         if not isinstance(unknown, (tuple, list)):
@@ -187,6 +183,69 @@ class TaggedFields:
             if not isinstance(data, bytes):
                 raise EncodeError(f"tag {tag} has no bytes", path=path, value=unknown)
         return unknown
+
+    def emit_read(self, e: ReadEmitter, count: str, places: dict[int, str]) -> str:
+        """Emit the reading of ``count`` fields into new ``places``; the local with unknown ones."""
+        unknown, tag, size, end = (e.fresh(prefix) for prefix in "ukzq")
+        for member in self.members.values():
+            places[member.slot] = local = e.fresh(member.attribute[:1])
+            e.line(f"{local} = {e.default(member.default)}")
+        e.line(f"{unknown} = []")
+        with e.block(f"if {count} > 127:"):
+            e.line(f"{count}, p = uvarint(b, p - 1)")
+        with e.block(f"for _ in range({count}):"):
+            e.line(f"{tag}, p = uvarint(b, p)")
+            e.line(f"{size}, p = uvarint(b, p)")
+            word = "if"
+            for number, member in self.members.items():
+                assert member.wire_type is not None
+                with e.block(f"{word} {tag} == {number}:"):
+                    member.wire_type.emit_read(e, places[member.slot])
+                    e.settle()
+                word = "elif"
+            if self.foreign:
+                with e.block(f"{word} {tag} in {e.constant('F', self.foreign)}:"):
+                    e.line("raise Mismatch")
+                word = "elif"
+            with e.block("else:" if word == "elif" else "if True:"):
+                e.line(f"{end} = p + {size}")
+                e.line(f"{unknown}.append(({tag}, b[p:{end}]))")
+                e.line(f"p = {end}")
+        return unknown
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        """Emit the writing of the section of the struct in the local ``value``."""
+        run = e.take_run()
+        attributes = [(m, f"{value}.{m.attribute}") for m in self.members.values()]
+        filled = [f"{attribute} != {e.default(m.default)}" for m, attribute in attributes]
+        with e.block(f"if {' or '.join([f'{value}.{self.ATTRIBUTE}', *filled])}:"):
+            if run:
+                e.line(f"w({e.packed(run)})")
+            outer, fields = e.fresh("o"), e.fresh("f")
+            e.line(f"{fields} = []")
+            for (member, attribute), is_filled in zip(attributes, filled, strict=True):
+                assert member.wire_type is not None
+                with e.block(f"if {is_filled}:"):
+                    e.line(f"{outer}, parts = parts, []")
+                    e.line("w = parts.append")
+                    member.wire_type.emit_write(e, attribute)
+                    e.flush()
+                    e.line(f"{fields}.append(({member.tag}, b''.join(parts)))")
+                    e.line(f"parts = {outer}")
+                    e.line("w = parts.append")
+            section, checked = e.constant("G", self.section), e.constant("K", self._checked)
+            e.line(f"w({section}({fields}, {checked}({value}.{self.ATTRIBUTE}, '')))")
+        with e.block("else:"):
+            e.line(f"w({e.packed([*run, ('x', '')])})")
+
+    def section(self, fields: list[tuple[int, bytes]], unknown: UnknownTags) -> bytes:
+        """The bytes of known ``fields``, in the order of their tags, and unknown ones."""
+        if unknown:
+            fields = sorted([*fields, *unknown], key=lambda field: field[0])
+        parts = [encode_uvarint(len(fields))]
+        for tag, data in fields:
+            parts += (encode_uvarint(tag), encode_uvarint(len(data)), data)
+        return b"".join(parts)
 
     def unknown_to_json(self, unknown: UnknownTags, options: JsonOptions) -> list[dict[str, Any]]:
         """``[{"tag": 5, "data": "base64"}]``; the name and shape are ours, Java leaves them out."""

@@ -1,0 +1,61 @@
+"""A message's tree → two functions that do the same at once; see ``emit`` for their rules.
+
+``read(b, p)`` gives the value that starts at ``p`` and the position behind it; ``write(x)`` gives
+the bytes. Any exception, or a position beyond the data, means: ask the tree.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kafka_admin_proto.wire.containers import MessageType
+from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
+
+Read = Callable[[bytes, int], tuple[Any, int]]
+Write = Callable[[Any], bytes]
+
+#: (source, constants by name) → function: versions with the same layout share it.
+_made: dict[object, Any] = {}
+
+
+class Fused(NamedTuple):
+    """A function and the source that it was made of."""
+
+    function: Any
+    source: str
+
+
+def fuse_read(message: MessageType, *, views: bool = False) -> Fused:
+    """The decoder. With ``views`` bytes and records are slices of a memoryview of the input."""
+    e = ReadEmitter(views=views)
+    if views:
+        e.line("v = memoryview(b)")
+    message.emit_construct(e, "value = {}")
+    e.line("return value, p")
+    return _made_of("read(b, p)", e, f"{'view' if views else 'decode'} {message.title}")
+
+
+def fuse_write(message: MessageType) -> Fused:
+    """The encoder."""
+    e = WriteEmitter()
+    e.line("parts = []")
+    e.line("w = parts.append")
+    message.emit_write(e, "x")
+    e.flush()
+    e.line("return b''.join(parts)")
+    return _made_of("write(x)", e, f"encode {message.title}")
+
+
+def _made_of(signature: str, e: ReadEmitter | WriteEmitter, title: str) -> Fused:
+    source = "\n".join([f"def {signature}:", *e.lines, ""])
+    key = (source, tuple(e.keys()))
+    if key not in _made:
+        filename = f"<kafka_admin_proto {title}>"
+        namespace = dict(e.constants)
+        exec(compile(source, filename, "exec"), namespace)
+        # Tracebacks and debuggers find the source under that name.
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        _made[key] = namespace[signature.partition("(")[0]]
+    return Fused(_made[key], source)
