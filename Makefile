@@ -2,6 +2,7 @@
 #   make demo      decode a sample dump           make check     lint, types, contracts, freshness
 #   make test      all tests                      make generate  value classes and index from schemas/
 #   make fuzz      coverage-guided fuzzing, FUZZ_SECONDS for each target
+#   make bench     beside other codecs, into docs/benchmarks.md
 #   make conformance   everything against Kafka's own classes, into docs/conformance.md
 #   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise
 PYTHON ?= python3
@@ -9,12 +10,13 @@ VENV   ?= .venv
 RUN    := $(VENV)/bin/python
 READY  := $(VENV)/.ready
 FUZZER := $(VENV)/.fuzzer
+PEERS  := $(VENV)/.peers
 # Of fuzzing, for each of its targets; two run at a time.
 FUZZ_SECONDS ?= 600
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
 TESTS  ?= -n 2 --dist loadgroup
 
-.PHONY: demo test check fuzz generate import-schemas conformance drift
+.PHONY: demo test check bench fuzz generate import-schemas conformance drift
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -25,6 +27,10 @@ $(READY): pyproject.toml constraints.txt
 # By itself: atheris has no wheels for each Python and system that the rest runs on.
 $(FUZZER): $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzz]'
+	@touch $@
+
+$(PEERS): $(READY)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@touch $@
 
 demo: $(READY)
@@ -41,6 +47,9 @@ check: $(READY)
 	$(VENV)/bin/lint-imports
 	$(RUN) -m tools.generate --check
 	$(RUN) -m tools.conformance --values 2
+
+bench: $(PEERS)
+	$(RUN) -m tools.bench --write
 
 fuzz: $(FUZZER)
 	$(RUN) -m tests.fuzz.run --seconds $(FUZZ_SECONDS)

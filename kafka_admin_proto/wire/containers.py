@@ -288,7 +288,7 @@ class StructType(WireType):
         self.written = tuple((m, m.wire_type) for m in members if m.wire_type and m.tag is None)
         self.absent = tuple(m for m in members if m.wire_type is None)
         tagged = {m.tag: m for m in members if m.wire_type and m.tag is not None}
-        self.tagged = TaggedFields(tagged, foreign_tags) if flexible else None
+        self.tagged = TaggedFields(tagged, foreign_tags, len(members)) if flexible else None
         self.min_size = sum(wire_type.min_size for _, wire_type in self.written) + flexible
         if not flexible and all(wire_type.fixed_size is not None for _, wire_type in self.written):
             self.fixed_size = self.min_size
@@ -367,9 +367,7 @@ class StructType(WireType):
         e.fixed("B", count)
         e.settle()
         with e.block(f"if {count}:"):
-            unknown = self.tagged.emit_read(e, count, places)
-            last = len(self.members)
-            e.line(sink.format(self._constructed(e, places | {last: f"tuple({unknown})"})))
+            e.line(sink.format(self._constructed(e, places | self.tagged.emit_read(e, count))))
         with e.block("else:"):
             e.line(sink.format(self._constructed(e, places)))
 

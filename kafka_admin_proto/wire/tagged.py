@@ -48,6 +48,7 @@ class TaggedFields:
     """The tagged fields that one struct knows at one version, by tag.
 
     ``foreign`` tags are those that the struct has in other versions: Java refuses them here.
+    ``slot`` is the place of the unknown ones among the value class's fields.
     """
 
     JSON_NAME: ClassVar[str] = "_unknownTaggedFields"
@@ -55,7 +56,8 @@ class TaggedFields:
     _HEADER = TagHeader()
     _RAW = RawTag()
 
-    def __init__(self, members: dict[int, Member], foreign: frozenset[int]) -> None:
+    def __init__(self, members: dict[int, Member], foreign: frozenset[int], slot: int = 0) -> None:
+        self.slot = slot
         self.members = dict(sorted(members.items()))
         self.foreign = foreign
 
@@ -184,9 +186,10 @@ class TaggedFields:
                 raise EncodeError(f"tag {tag} has no bytes", path=path, value=unknown)
         return unknown
 
-    def emit_read(self, e: ReadEmitter, count: str, places: dict[int, str]) -> str:
-        """Emit the reading of ``count`` fields into new ``places``; the local with unknown ones."""
+    def emit_read(self, e: ReadEmitter, count: str) -> dict[int, str]:
+        """Emit the reading of ``count`` fields; slot of the value class → what fills it."""
         unknown, tag, size, end = (e.fresh(prefix) for prefix in "ukzq")
+        places = {}
         for member in self.members.values():
             places[member.slot] = local = e.fresh(member.attribute[:1])
             e.line(f"{local} = {e.default(member.default)}")
@@ -211,7 +214,7 @@ class TaggedFields:
                 e.line(f"{end} = p + {size}")
                 e.line(f"{unknown}.append(({tag}, b[p:{end}]))")
                 e.line(f"p = {end}")
-        return unknown
+        return places | {self.slot: f"tuple({unknown})"}
 
     def emit_write(self, e: WriteEmitter, value: str) -> None:
         """Emit the writing of the section of the struct in the local ``value``."""
