@@ -1,9 +1,9 @@
 """This codec beside others: decoding, encoding, memory and start, in one run.
 
-Run as ``make bench``; prints a table and with ``--write`` puts it into ``docs/benchmarks.md``. In each
-round every codec has its turn at a workload, so that noise of the machine meets all alike; what is
-compared are the medians over the rounds. Only a codec that re-encodes the workload to its very
-bytes takes part. The cyclic collector stays on; what set-up has left behind is frozen first.
+Run as ``make bench``; prints a table and with ``--write`` puts it into ``docs/benchmarks.md``. In
+each round every codec has its turn at a workload, so that noise of the machine meets all alike;
+what is compared are the medians over the rounds. Only a codec that re-encodes the workload to its
+very bytes takes part. The cyclic collector stays on; what set-up has left behind is frozen first.
 """
 
 from __future__ import annotations
@@ -118,34 +118,22 @@ def _kio(workload: Workload) -> Codec:
 
 def create_topics_v4() -> Any:
     """The message as one would write it in construct by hand."""
-    from construct import (
-        Bytes,
-        Flag,
-        If,
-        Int16sb,
-        Int16ub,
-        Int32sb,
-        PascalString,
-        PrefixedArray,
-        StringEncoded,
-        Struct,
-        this,
-    )
-
-    name = PascalString(Int16ub, "utf8")
-    text = StringEncoded(Bytes(this.size), "utf8")
-    value = Struct("size" / Int16sb, "text" / If(this.size >= 0, text))
-    config = Struct("name" / name, "value" / value)
-    assignment = Struct("partition" / Int32sb, "brokers" / PrefixedArray(Int32sb, Int32sb))
-    topic = Struct(
+    c: Any = importlib.import_module("construct")
+    name = c.PascalString(c.Int16ub, "utf8")
+    text = c.StringEncoded(c.Bytes(c.this.size), "utf8")
+    value = c.Struct("size" / c.Int16sb, "text" / c.If(c.this.size >= 0, text))
+    config = c.Struct("name" / name, "value" / value)
+    brokers = c.PrefixedArray(c.Int32sb, c.Int32sb)
+    assignment = c.Struct("partition" / c.Int32sb, "brokers" / brokers)
+    topic = c.Struct(
         "name" / name,
-        "partitions" / Int32sb,
-        "replication_factor" / Int16sb,
-        "assignments" / PrefixedArray(Int32sb, assignment),
-        "configs" / PrefixedArray(Int32sb, config),
+        "partitions" / c.Int32sb,
+        "replication_factor" / c.Int16sb,
+        "assignments" / c.PrefixedArray(c.Int32sb, assignment),
+        "configs" / c.PrefixedArray(c.Int32sb, config),
     )
-    topics = PrefixedArray(Int32sb, topic)
-    return Struct("topics" / topics, "timeout_ms" / Int32sb, "validate_only" / Flag)
+    topics = c.PrefixedArray(c.Int32sb, topic)
+    return c.Struct("topics" / topics, "timeout_ms" / c.Int32sb, "validate_only" / c.Flag)
 
 
 def _msgpack(value: Any) -> Codec:
@@ -236,7 +224,7 @@ def _time(call: Callable[[], Any], seconds: float) -> float:
     call()
     once = max(time.perf_counter() - start, 1e-7)
     batch = max(1, int(2e-3 / once))
-    figures = []
+    figures: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(figures) < 3:
         start = time.perf_counter()
@@ -342,8 +330,8 @@ def page(parts: dict[str, str]) -> str:
 
 Written by `make bench` on {platform.python_implementation()} {platform.python_version()},
 {platform.machine()}; times are of the machine that ran it, the ratios are what counts. Medians over
-rounds in which each codec has its turn; bodies only, no frame and no header. "ours is 3×" means three
-times as fast as that codec.
+rounds in which each codec has its turn; bodies only, no frame and no header. "ours is 3×" means
+three times as fast as that codec.
 
 {parts["table"]}
 

@@ -6,13 +6,14 @@ correlation id is waiting and the bytes read as that api's response; otherwise i
 
 from __future__ import annotations
 
-from collections import deque
-
 from kafka_admin_proto.errors import DecodeError, UnknownMessageError
 from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
 
 #: Correlation ids that may wait for a response; the oldest goes first. Half a capture has none.
 MAX_WAITING = 100_000
+#: Requests of different apis and versions that may wait under one id: each payload with that id is
+#: read as the response to each of them, and a hostile capture has one id alone.
+MAX_ALIKE = 16
 
 _HINT = (
     "; if this is a response whose request was not captured, say --response with --api and "
@@ -27,34 +28,42 @@ class Pairing:
 
     def __init__(self, dialect: str = "kafka") -> None:
         self._dialect = dialect
-        self._waiting: dict[int, deque[tuple[int, int]]] = {}
+        #: Correlation id → (api key, version) → how many such requests wait.
+        self._waiting: dict[int, dict[tuple[int, int], int]] = {}
         #: After SaslHandshake v0 tokens follow that have a size in front and nothing else.
         self.raw_tokens = False
 
     def read(self, payload: bytes) -> Request | Response | None:
         """The request or response that the payload is; None for a raw SASL token."""
         correlation_id = int.from_bytes(payload[:4], "big", signed=True)
-        waiting = self._waiting.get(correlation_id, ()) if len(payload) >= 4 else ()
-        responses = [read_response(payload, *asked, dialect=self._dialect) for asked in waiting]
-        for index, response in enumerate(responses):
+        waiting = self._waiting.get(correlation_id, {}) if len(payload) >= 4 else {}
+        responses = [
+            (asked, read_response(payload, *asked, dialect=self._dialect)) for asked in waiting
+        ]
+        for asked, response in responses:
             if response.error is None:
-                return self._answered(correlation_id, index, response)
+                return self._answered(correlation_id, asked, response)
         request = read_request(payload, dialect=self._dialect)
         no_request = request.header is None or isinstance(request.error, UnknownMessageError)
         if self.raw_tokens and no_request:
             return None
         if request.error is not None and responses:
-            if isinstance(responses[0].error, UnknownMessageError):
-                return self._answered(correlation_id, 0, responses[0])
-            return responses[0]
+            asked, response = responses[0]
+            if isinstance(response.error, UnknownMessageError):
+                return self._answered(correlation_id, asked, response)
+            return response
         self._expect(request)
         if no_request or (request.error is not None and request.api_key == PRODUCE_KEY):
             _add_hint(request)
         return request
 
-    def _answered(self, correlation_id: int, index: int, response: Response) -> Response:
+    def _answered(
+        self, correlation_id: int, asked: tuple[int, int], response: Response
+    ) -> Response:
         waiting = self._waiting[correlation_id]
-        del waiting[index]
+        waiting[asked] -= 1
+        if not waiting[asked]:
+            del waiting[asked]
         if not waiting:
             del self._waiting[correlation_id]
         return response
@@ -68,7 +77,10 @@ class Pairing:
         if request.api_key == PRODUCE_KEY and getattr(request.body, "acks", None) == 0:
             return
         asked = (request.api_key, request.api_version)
-        self._waiting.setdefault(request.header.correlation_id, deque()).append(asked)
+        waiting = self._waiting.setdefault(request.header.correlation_id, {})
+        waiting[asked] = waiting.get(asked, 0) + 1
+        if len(waiting) > MAX_ALIKE:
+            del waiting[next(iter(waiting))]
         if len(self._waiting) > MAX_WAITING:
             del self._waiting[next(iter(self._waiting))]
 

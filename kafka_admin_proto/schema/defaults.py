@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from typing import Any
 from uuid import UUID
@@ -20,6 +19,10 @@ INTEGER_BOUNDS = {
     "int64": (-(1 << 63), (1 << 63) - 1),
 }
 ZERO_UUID = UUID(int=0)
+#: Python refuses to read thousands of digits; no integer type has nearly so many.
+_LONGEST_INTEGER = 40
+#: What Java's ``Uuid.toString`` writes; base64's padding may follow.
+_UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 _INTEGER = re.compile(r"(?P<decimal>[+-]?[0-9]+)|0x(?P<hex>[0-9A-Fa-f]+)")
 
 
@@ -73,20 +76,21 @@ def _integer(element: str, bounds: tuple[int, int], text: str) -> int:
         raise SchemaError(
             f"default {text!r} is not an integer", 'write decimal digits, or hex such as "0x7f"'
         )
-    value = int(match["decimal"]) if match["decimal"] else int(match["hex"], 16)
     low, high = bounds
-    if not low <= value <= high:
-        raise SchemaError(f"default {text} does not fit {element}", f"use {low} to {high}")
-    return value
+    if len(text) <= _LONGEST_INTEGER:
+        value = int(match["decimal"]) if match["decimal"] else int(match["hex"], 16)
+        if low <= value <= high:
+            return value
+    raise SchemaError(
+        f"default {text[:_LONGEST_INTEGER]} does not fit {element}", f"use {low} to {high}"
+    )
 
 
 def _uuid(text: str) -> UUID:
     if not text:
         return ZERO_UUID
-    try:
-        raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        return UUID(bytes=raw)
-    except (binascii.Error, ValueError):
+    if not _UUID.fullmatch(text):  # base64 itself would skip over other characters
         raise SchemaError(
             f"default {text!r} is not a uuid", "write the 22 characters of Kafka's base64 form"
-        ) from None
+        )
+    return UUID(bytes=base64.urlsafe_b64decode(f"{text[:22]}=="))

@@ -16,7 +16,8 @@ from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.model import FieldSpec, FieldType, MessageSpec, StructSpec
 from kafka_admin_proto.schema.versions import VersionRange
 
-_COMMENT_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+#: A string that does not end counts as one: its quotes must not each start a search of their own.
+_COMMENT_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _MESSAGE_KEYS = (
     "apiKey", "type", "listeners", "name", "about", "validVersions", "deprecatedVersions",
     "flexibleVersions", "latestVersionUnstable", "fields", "commonStructs",
@@ -36,6 +37,8 @@ def read_message(text: str, *, file: str = "", dialect: str = "kafka") -> Messag
     except SchemaError as error:
         error.file = error.file or file
         raise
+    except RecursionError:
+        raise SchemaError("nested too deeply", "flatten the definition", file=file) from None
 
 
 def write_message(spec: MessageSpec) -> str:
@@ -68,8 +71,6 @@ def _parse(text: str) -> Any:
         raise
     except ValueError as error:  # Python refuses to read numbers of thousands of digits
         raise SchemaError(str(error), "correct the number") from None
-    except RecursionError:
-        raise SchemaError("nested too deeply", "flatten the definition") from None
 
 
 def _line(text: str, position: int) -> int:

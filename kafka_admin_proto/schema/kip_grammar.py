@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kafka_admin_proto.errors import SchemaError
+from kafka_admin_proto.schema.model import MAX_DEPTH
 
 
 class Slip(msgspec.Struct, frozen=True, order=True):
@@ -66,8 +67,6 @@ def _types() -> dict[str, GrammarType]:
 TYPES = _types()
 #: Names that texts use besides.
 _ODD_TYPES = {"BOOL": "BOOLEAN"}
-#: Definitions and brackets nest at most so deep; Kafka's own reach seven.
-MAX_DEPTH = 40
 #: At the end of a struct: its version is a flexible one (KIP-482).
 TAGGED_FIELDS = ("_tagged_fields", "TAG_BUFFER")
 

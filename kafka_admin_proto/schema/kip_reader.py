@@ -15,7 +15,6 @@ import msgspec
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.kip_fields import message_spec
 from kafka_admin_proto.schema.kip_grammar import (
-    MAX_DEPTH,
     Item,
     Production,
     Slip,
@@ -24,11 +23,8 @@ from kafka_admin_proto.schema.kip_grammar import (
     parse,
 )
 from kafka_admin_proto.schema.layout import LayoutField, struct_layout
-from kafka_admin_proto.schema.model import MessageSpec, StructSpec
+from kafka_admin_proto.schema.model import MAX_DEPTH, MAX_FIELDS, MessageSpec, StructSpec
 from kafka_admin_proto.schema.names import definition_name
-
-#: A grammar has at most so many fields once its definitions are put in the place of their names.
-MAX_FIELDS = 10_000
 
 
 class Reading(msgspec.Struct):

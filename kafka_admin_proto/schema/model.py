@@ -37,6 +37,9 @@ ENTITY_TYPES = {
 MESSAGE_TYPES = (
     "request", "response", "header", "data", "metadata", "coordinator-key", "coordinator-value",
 )  # fmt: skip
+#: A message has at most so many fields, and so many levels of structs, once its structs are put in
+#: the place of their names; Kafka's own reach 100 and five.
+MAX_FIELDS, MAX_DEPTH = 10_000, 40
 LISTENERS = ("zkBroker", "broker", "controller")
 
 _FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
@@ -370,22 +373,46 @@ class MessageSpec(Struct, frozen=True):
                 )
             else:
                 inline.add(name)
-        for struct in self.common_structs:
-            self._check_finite(struct, (struct.name,))
+        self._check_size()
 
-    def _check_finite(self, struct: StructSpec, seen: tuple[str, ...]) -> None:
-        """No struct contains itself: its size would have no end, as Java's default for it."""
-        by_name = {common.name: common for common in self.common_structs}
-        for field in _walk(struct.fields):
-            inner = by_name.get(field.type.element)
-            if inner is not None and inner.name in seen:
-                raise SchemaError(
-                    f"struct {inner.name} contains itself",
-                    "break the circle",
-                    field=f"{struct.name}.{field.name}",
-                )
-            if inner is not None:
-                self._check_finite(inner, (*seen, inner.name))
+    def _check_size(self) -> None:
+        """No struct contains itself, and common structs do not multiply beyond all use.
+
+        Each of them may stand in several places, so that a short definition can mean a value of
+        any size.
+        """
+        common = {struct.name: struct.fields for struct in self.common_structs}
+        measured: dict[str, tuple[int, int]] = {}
+
+        def measure(fields: tuple[FieldSpec, ...], outer: tuple[str, ...]) -> tuple[int, int]:
+            """How many fields there are in all, and how deep they nest."""
+            count, depth = len(fields), 0
+            for field in fields:
+                name = field.type.element
+                if not field.type.is_struct:
+                    continue
+                if name in outer:
+                    raise SchemaError(
+                        f"struct {name} contains itself",
+                        "break the circle",
+                        field=f"{outer[-1]}.{field.name}",
+                    )
+                if len(outer) == MAX_DEPTH:
+                    raise SchemaError("nested too deeply", "flatten the definition")
+                if name not in measured:
+                    measured[name] = measure(common.get(name, field.fields or ()), (*outer, name))
+                count += measured[name][0]
+                depth = max(depth, 1 + measured[name][1])
+            if depth > MAX_DEPTH:
+                raise SchemaError("nested too deeply", "flatten the definition")
+            if count > MAX_FIELDS:
+                raise SchemaError(f"over {MAX_FIELDS} fields", "split the message")
+            return count, depth
+
+        for name, fields in common.items():
+            if name not in measured:
+                measured[name] = measure(fields, (name,))
+        measure(self.fields, ())
 
     def _check_flexible(self, field: FieldSpec) -> None:
         flexible = self.flexible_versions

@@ -1,6 +1,7 @@
 """Any bytes give a value or a DecodeError; a value gives the same bytes or is reported.
 
-The first two bytes choose message and version among all dialects, the third the way in.
+The first three bytes choose the message among all dialects, the fourth its version, the fifth the
+way in.
 """
 
 from __future__ import annotations
@@ -14,20 +15,36 @@ import msgspec
 
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
+from kafka_admin_proto.schema.catalog import catalog
 from tests.everything import EVERY_DIALECT
+from tests.fuzz.choice import Choice, number_of
 from tests.fuzz.limits import bounded_memory
-from tests.fuzz.seeds import VECTORS
+from tests.fuzz.seeds import VECTORS, filled
+
+_MESSAGES = Choice(sorted({f"{dialect}/{name}" for dialect, name, _ in EVERY_DIALECT}))
+_HEAD = 5
 
 
 def one_input(data: bytes) -> None:
-    if len(data) < 3:
+    if len(data) < _HEAD:
         return
-    dialect, name, version = EVERY_DIALECT[int.from_bytes(data[:2], "big") % len(EVERY_DIALECT)]
-    found = codec(name, version, dialect=dialect)
-    if data[2] % 8 == 7:
-        from_text(found, data[3:])
+    found = chosen(data)
+    if data[_HEAD - 1] % 8 == 7:
+        from_text(found, data[_HEAD:])
     else:
-        from_wire(found, data[3:])
+        from_wire(found, data[_HEAD:])
+
+
+def chosen(data: bytes) -> Codec[Any]:
+    dialect, name = _MESSAGES[data].split("/")
+    versions = catalog().entry(name, dialect).versions
+    version = data[3] if data[3] in versions else list(versions)[data[3] % len(list(versions))]
+    return codec(name, version, dialect=dialect)
+
+
+def head(dialect: str, name: str, version: int, way: int) -> bytes:
+    """The bytes that choose that codec and way in; the reverse of ``chosen``."""
+    return number_of(f"{dialect}/{name}") + bytes([version, way])
 
 
 def from_wire(found: Codec[Any], wire: bytes) -> None:
@@ -86,13 +103,11 @@ def is_lossy(leaf: Any) -> bool:
 
 
 def seeds() -> Iterator[bytes]:
-    place = {("kafka", name, version): i for i, (_, name, version) in enumerate(EVERY_DIALECT)}
     for vector in VECTORS:
-        index = place["kafka", vector["message"], vector["version"]]
-        yield index.to_bytes(2, "big") + b"\0" + bytes.fromhex(vector["wire"])
-    for index, (dialect, name, version) in enumerate(EVERY_DIALECT):
+        start = head("kafka", vector["message"], vector["version"], 0)
+        yield start + bytes.fromhex(vector["wire"])
+    for dialect, name, version in EVERY_DIALECT:
         found = codec(name, version, dialect=dialect)
-        empty = found.value_class()
-        yield index.to_bytes(2, "big") + b"\0" + found.encode(empty)
-        text = json.dumps(found.to_json(empty)).encode()
-        yield index.to_bytes(2, "big") + b"\7" + text
+        for value in (found.value_class(), filled(found.grammar)):
+            yield head(dialect, name, version, 0) + found.encode(value)
+            yield head(dialect, name, version, 7) + json.dumps(found.to_json(value)).encode()

@@ -21,9 +21,12 @@ from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.wire.grammar import message_type
+from tests.fuzz.limits import bounded_memory
 
 #: Versions that are compiled of a definition; most have fewer.
 _MOST_VERSIONS = 4
+#: Of a grammar each name may mean a struct, up to the most fields that a message can have.
+_GRAMMAR = 16 * 1024 * 1024
 
 
 def one_input(data: bytes) -> None:
@@ -41,14 +44,16 @@ def one_input(data: bytes) -> None:
             assert slip.line >= 1
             assert slip.column >= 1
         try:
-            read_proposal(text)
+            with bounded_memory(rest, allowance=_GRAMMAR):
+                read_proposal(text)
         except SchemaError as error:
             check(error)
 
 
 def from_json(text: str) -> None:
     try:
-        spec = read_message(text, file="X.json")
+        with bounded_memory(text.encode()):
+            spec = read_message(text, file="X.json")
     except SchemaError as error:
         assert error.file == "X.json"
         check(error)
@@ -64,7 +69,8 @@ def from_json(text: str) -> None:
 
 def from_grammar(text: str) -> None:
     try:
-        spec = read_kip(text)
+        with bounded_memory(text.encode(), allowance=_GRAMMAR):
+            spec = read_kip(text)
     except SchemaError as error:
         check(error)
         return
@@ -109,7 +115,8 @@ def versions(spec: MessageSpec) -> list[int]:
 
 def partition_metadata(data: bytes) -> None:
     try:
-        found = PartitionMetadata.parse(data)
+        with bounded_memory(data):
+            found = PartitionMetadata.parse(data)
     except PartitionMetadataError as error:
         assert error.fault
         return

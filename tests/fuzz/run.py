@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -24,7 +25,7 @@ import msgspec
 TARGETS = ("codecs", "definitions", "dumps", "payloads")
 FOUND = Path(__file__).parent / "found"
 #: Inputs are at most so long, an input takes at most so many seconds, a process so many MiB.
-_LONGEST, _SLOWEST, _LARGEST = 4096, 20, 2048
+_LONGEST, _SLOWEST, _LARGEST = 8192, 10, 2048
 
 
 class Outcome(msgspec.Struct):
@@ -52,10 +53,11 @@ def fuzz(target: str, seconds: int) -> Outcome:
         module = importlib.import_module(f"tests.fuzz.{target}")
         corpus = Path(folder) / "corpus"
         corpus.mkdir()
-        for index, seed in enumerate(module.seeds()):
-            (corpus / f"seed-{index}").write_bytes(seed[:_LONGEST])
         found = FOUND / target
         found.mkdir(parents=True, exist_ok=True)
+        once = (path.read_bytes() for path in sorted(found.iterdir()))
+        for index, seed in enumerate(chain(module.seeds(), once)):
+            (corpus / f"seed-{index}").write_bytes(seed[:_LONGEST])
         command = [
             sys.executable, "-m", "tests.fuzz.run", target, "--child",
             str(corpus), f"-max_total_time={seconds}", f"-max_len={_LONGEST}",

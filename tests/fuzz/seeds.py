@@ -1,4 +1,4 @@
-"""What the targets' seeds are made of: golden vectors and the sample dump."""
+"""What the targets' seeds are made of: golden vectors, full values and the sample dump."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kafka_admin_proto.protocol import frame, write_request, write_response
+from kafka_admin_proto.wire.base import WireType
+from kafka_admin_proto.wire.blobs import Blob, String
+from kafka_admin_proto.wire.containers import Array, NullableStruct, StructType
 
 _ROOT = Path(__file__).parents[2]
 #: Golden vectors: message, version, wire (hex), json.
@@ -33,3 +36,22 @@ def payloads() -> Iterator[tuple[str, int, bytes]]:
 def stream() -> bytes:
     """All of them as frames, one after the other."""
     return b"".join(frame(payload) for _, _, payload in payloads())
+
+
+def filled(wire_type: WireType) -> Any:
+    """A value of the type in which nothing is empty, null or at its default."""
+    if isinstance(wire_type, StructType):
+        value = wire_type.value_class()
+        for member in wire_type.members:
+            if member.wire_type is not None:
+                setattr(value, member.attribute, filled(member.wire_type))
+        if wire_type.tagged is not None:
+            value.unknown_tagged_fields = ((4711, b"?"),)
+        return value
+    if isinstance(wire_type, Array):
+        return [filled(wire_type.element)]
+    if isinstance(wire_type, NullableStruct):
+        return filled(wire_type.struct)
+    if isinstance(wire_type, Blob):
+        return "é" if isinstance(wire_type, String) else b"?"
+    return wire_type.parse(b"\1" * wire_type.min_size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -69,3 +71,20 @@ def test_no_damage_breaks_the_reader(data: st.DataObject) -> None:
         assert error.file == "x.json"
         assert error.fault
         assert error.remedy
+
+
+@pytest.mark.parametrize("inner", ["[", '{"about":', '{"name":"F","type":"S","fields":['])
+def test_deep_nesting_is_refused_wherever_it_is_noticed(inner: str) -> None:
+    closing = {"[": "]", "{": "}"}
+    for depth in range(300, 1100, 7):
+        end = "".join(closing[sign] for sign in reversed(inner * depth) if sign in closing)
+        with pytest.raises(SchemaError):
+            read_message('{"name": "X", "fields": ' + inner * depth + "0" + end + "}")
+
+
+def test_time_grows_with_the_text() -> None:
+    """A string that never ends, full of quotes: once each of them started a search."""
+    started = time.process_time()
+    with pytest.raises(SchemaError, match="Unterminated string"):
+        read_message('"' + '\\"' * 40_000)
+    assert time.process_time() - started < 5

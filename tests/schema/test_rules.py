@@ -29,6 +29,17 @@ def field(name: str = "Some", type: str = "int32", **more: Any) -> dict[str, Any
 
 COMMON = [{"name": "Common", "versions": "0+", "fields": [field("Inner")]}]
 
+
+def chain(length: int, times: int) -> list[dict[str, Any]]:
+    """Common structs each of which has the next one in so many fields."""
+    names = [f"S{number}" for number in range(length)]
+    fields = [[field(f"F{i}", below) for i in range(times)] for below in names[1:]]
+    return [
+        {"name": name, "versions": "0+", "fields": inner}
+        for name, inner in zip(names, [*fields, []], strict=True)
+    ]
+
+
 #: (definition, the field that the complaint names, a piece of the fault, a piece of the remedy)
 BROKEN: list[tuple[str, str, str, str]] = [
     # the field
@@ -84,6 +95,9 @@ BROKEN: list[tuple[str, str, str, str]] = [
     (definition(field(type="string", nullableVersions="1+", default="null")), "Some",
      "null cannot be the default", 'nullableVersions to "0+"'),
     (definition(field(default={"a": 1})), "Some", '"default" is an object', "a string"),
+    (definition(field(default="1" * 5000)), "Some", f"default {'1' * 40} does not fit", "use -2"),
+    (definition(field(default="0x" + "f" * 5000)), "Some", "does not fit int32", "use -2"),
+    (definition(field(type="uuid", default="A" * 22 + "!!!!")), "Some", "not a uuid", "22"),
     # structs
     (definition(field("A"), field("A")), "A", "has that name", "rename"),
     (definition(field("Ab"), field("ab")), "ab", "has that name", "rename"),
@@ -98,6 +112,11 @@ BROKEN: list[tuple[str, str, str, str]] = [
     (definition(commonStructs=[{"name": "C", "fields": []}]), "C", '"versions" is missing', "add"),
     (definition(commonStructs=[{**COMMON[0], "fields": [field(type="Common")]}]), "Common.Some",
      "contains itself", "circle"),
+    (definition(commonStructs=chain(41, 1)), "Sample", "nested too deeply", "flatten"),
+    (definition(commonStructs=chain(1000, 1)), "Sample", "nested too deeply", "flatten"),
+    (definition(commonStructs=chain(1000, 1)[::-1]), "Sample", "nested too deeply", "flatten"),
+    (definition(commonStructs=chain(30, 2)), "Sample", "over 10000 fields", "split"),
+    (definition(*(field(f"A{i}") for i in range(10_001))), "Sample", "over 10000", "split"),
     (definition(field(mapKey=True)), "Some", "top-level field cannot be a map key", "remove"),
     # the message
     (definition(validVersions=...), "Sample", '"validVersions" is missing', "add it"),
