@@ -5,6 +5,8 @@ Source: ``ApiMessageType.requestHeaderVersion`` and ``responseHeaderVersion`` in
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from kafka_admin_proto.schema.catalog import catalog
 
 API_VERSIONS_KEY = 18
@@ -39,19 +41,26 @@ def message_of(
     What a dialect does not have, Kafka's own definitions may: a folder that was loaded need not
     repeat them.
     """
-    known = [
-        (name, each)
-        for each in dict.fromkeys((dialect, "kafka"))
-        if (name := catalog().name_of(api_key, type, each)) is not None
-    ]
-    for name, each in known:
-        if api_version in catalog().entry(name, each).versions:
-            return name, each
-    return known[0] if known else None
+    found = _find(catalog().generation, api_key, api_version, type, dialect)
+    return None if found is None else found[:2]
 
 
 def _is_flexible(api_key: int, api_version: int, type: str, dialect: str) -> bool:
-    found = message_of(api_key, api_version, type, dialect)
-    if found is None:
-        return True
-    return catalog().entry(*found).is_flexible(api_version)
+    found = _find(catalog().generation, api_key, api_version, type, dialect)
+    return found is None or found[2]
+
+
+@lru_cache(maxsize=4096)  # each payload asks; a hostile peer may ask for every number
+def _find(
+    generation: int, api_key: int, api_version: int, type: str, dialect: str
+) -> tuple[str, str, bool] | None:
+    """Name, dialect and whether that version is flexible."""
+    known = [
+        (name, each, catalog().entry(name, each))
+        for each in dict.fromkeys((dialect, "kafka"))
+        if (name := catalog().name_of(api_key, type, each)) is not None
+    ]
+    known.sort(key=lambda row: api_version not in row[2].versions)
+    for name, each, entry in known:
+        return name, each, entry.is_flexible(api_version)
+    return None

@@ -86,6 +86,8 @@ class Catalog:
         )
         self._dialects = {name: _Dialect(entries) for name, entries in index.items()}
         self._overlay: dict[str, MessageOverlay] | None = None
+        #: Counts what was loaded: whatever was found before may be another message now.
+        self.generation = 0
 
     def dialects(self) -> list[str]:
         """The families of definitions: ``kafka``, the drafts', and what was loaded."""
@@ -162,6 +164,7 @@ class Catalog:
         entries = {name: Entry.of(spec, self.overlay(name)) for name, spec in specs.items()}
         self._dialects[dialect] = _Dialect(entries, loaded=True)
         self._dialects[dialect].specs = specs
+        self.generation += 1
 
     def _dialect(self, name: str) -> _Dialect:
         found = self._dialects.get(name)
