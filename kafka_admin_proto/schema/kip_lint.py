@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
@@ -50,6 +51,11 @@ def read_with_shipped(text: str, *, file: str = "", dialect: str = "kafka") -> R
 def _misspelt(text: str, defined: list[str]) -> Iterator[Slip]:
     """Message names in the prose that are nearly those of messages defined here, or shipped."""
     shipped = [name for name in catalog().names() if name.endswith(("Request", "Response"))]
+
+    @cache
+    def nearest(said: str) -> str | None:
+        return _nearest(said, defined) or _nearest(said, shipped)
+
     for number, line in enumerate(text.split("\n"), 1):
         for match in _CAMEL_WORD.finditer(line):
             word = match.group()
@@ -58,7 +64,7 @@ def _misspelt(text: str, defined: list[str]) -> Iterator[Slip]:
             chunks = list(_CHUNK.finditer(word))
             for start, end in _message_like(chunks):
                 said = word[chunks[start].start() : chunks[end].end()]
-                meant = _nearest(said, defined) or _nearest(said, shipped)
+                meant = nearest(said)
                 if meant is not None:
                     column = match.start() + chunks[start].start() + 1
                     yield Slip(
