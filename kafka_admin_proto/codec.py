@@ -158,13 +158,22 @@ class Codec(Generic[M]):
         if type(data) is not bytes:
             data = bytes(data)
         read = self._read_views if zero_copy else self._read
+        failure = ""
         try:
             value, end = read(data, offset)
+            if end <= len(data) and offset >= 0:
+                return value, end
+            value = None
+            failure = f"{end - len(data)} bytes missing"
+        except UnicodeDecodeError:
+            pass  # text that is not UTF-8 is left to the tree
         except Exception as error:
-            return self._ask_the_tree(data, offset, error)
-        if end > len(data) or offset < 0:
-            return self._ask_the_tree(data, offset, None)
-        return value, end
+            failure = repr(error)
+        # Here, not inside the handlers: the exception keeps alive what was read so far.
+        result = self._parse(data, offset, None)
+        if failure:
+            _report(f"{self!r} reads by its tree what its fused code refuses ({failure})")
+        return result
 
     def _parse(self, data: Buffer, offset: int, observer: Observer | None) -> tuple[M, int]:
         """Read by the tree."""
@@ -174,13 +183,6 @@ class Codec(Generic[M]):
         stream.seek(offset)
         value: M = self.grammar._parse(stream, Container({OBSERVER: observer}), "")
         return value, stream.tell()
-
-    def _ask_the_tree(self, data: bytes, offset: int, failure: Exception | None) -> tuple[M, int]:
-        """What the fused code could not read: the precise error, or text that is not UTF-8."""
-        result = self._parse(data, offset, None)
-        if not isinstance(failure, UnicodeDecodeError):
-            _report(f"{self!r} reads by its tree what its fused code refuses ({failure!r})")
-        return result
 
     def non_canonical(self, data: Buffer) -> list[str]:
         """What in a body is legal and yet not as encoding would write it, place by place."""
@@ -194,15 +196,18 @@ class Codec(Generic[M]):
         A value in a field that this version does not have is an error, unless the schema says
         that the field can be ignored; ``lenient`` drops all such values.
         """
+        failure = ""
         if not lenient:
             try:
                 return self._write(value)
+            except UnicodeEncodeError:
+                pass  # text that was not UTF-8 is left to the tree
             except Exception as error:
-                failure = error
+                failure = repr(error)
         stream = BytesIO()
         self.grammar._build(value, stream, Container({LENIENT: lenient}), "")
-        if not lenient and not isinstance(failure, UnicodeEncodeError):
-            _report(f"{self!r} writes by its tree what its fused code refuses ({failure!r})")
+        if failure:
+            _report(f"{self!r} writes by its tree what its fused code refuses ({failure})")
         return stream.getvalue()
 
     def encode_into(self, value: M, buffer: bytearray) -> None:

@@ -131,9 +131,10 @@ class Array(WireType):
                 e.line(f"{target} = uuids(b, p, {items})")
                 e.line(f"p += 16 * ({items})")
                 return
-            if not self.element.min_size:  # otherwise each item takes bytes, until none are left
-                with e.block(f"if {items} > len(b) - p:"):
-                    e.line("raise Mismatch")
+            # As in the tree: without it a count that lies costs what the data can be made to hold.
+            least = f" * {self.element.min_size}" if self.element.min_size > 1 else ""
+            with e.block(f"if ({items}){least} > {e.data_size()} - p:"):
+                e.line("raise Mismatch")
             e.line(f"{target} = []")
             with e.block(f"for _ in range({items}):"):
                 if isinstance(self.element, StructType):
@@ -161,7 +162,7 @@ class Array(WireType):
                 e.line(f"{target}, p = {call}")
             return
         with e.block(f"if {count} > 0:"):
-            with e.block(f"if {count} * {size} > len(b) - p:"):
+            with e.block(f"if {count} * {size} > {e.data_size()} - p:"):
                 e.line("raise Mismatch")
             e.line(f"{target} = [*{readers}[{count}](b, p)]")
             e.line(f"p += {count} * {size}")

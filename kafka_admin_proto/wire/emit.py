@@ -98,6 +98,14 @@ class ReadEmitter(_Emitter):
         self.views = views
         self._run: list[tuple[str, str, str]] = []
         self._ahead = 0
+        self._knows_size = False
+
+    def data_size(self) -> str:
+        """The local that holds the size of the data."""
+        if not self._knows_size:
+            self._knows_size = True
+            self.lines.insert(0, "    z = len(b)")
+        return "z"
 
     def fixed(self, code: str, target: str, then: str = "") -> None:
         """Note a field of a ``struct`` code; ``then`` is a statement for when it is read."""

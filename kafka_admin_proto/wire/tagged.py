@@ -163,7 +163,9 @@ class TaggedFields:
             buffer = BytesIO()
             member.wire_type._build(value, buffer, context, prefix + member.attribute)
             fields.append((tag, buffer.getvalue()))
-        stream.write(self.section(fields, self._checked(unknown, prefix + self.ATTRIBUTE)))
+        if unknown:
+            unknown = self._checked(unknown, prefix + self.ATTRIBUTE)
+        stream.write(self.section(fields, unknown))
 
     def _checked(self, unknown: UnknownTags, path: str) -> UnknownTags:
         if not isinstance(unknown, (tuple, list)):
@@ -224,7 +226,7 @@ class TaggedFields:
         with e.block(f"if {' or '.join([f'{value}.{self.ATTRIBUTE}', *filled])}:"):
             if run:
                 e.line(f"w({e.packed(run)})")
-            outer, fields = e.fresh("o"), e.fresh("f")
+            outer, fields, unknown = e.fresh("o"), e.fresh("f"), e.fresh("u")
             e.line(f"{fields} = []")
             for (member, attribute), is_filled in zip(attributes, filled, strict=True):
                 assert member.wire_type is not None
@@ -237,7 +239,10 @@ class TaggedFields:
                     e.line(f"parts = {outer}")
                     e.line("w = parts.append")
             section, checked = e.constant("G", self.section), e.constant("K", self._checked)
-            e.line(f"w({section}({fields}, {checked}({value}.{self.ATTRIBUTE}, '')))")
+            e.line(f"{unknown} = {value}.{self.ATTRIBUTE}")
+            with e.block(f"if {unknown}:"):
+                e.line(f"{checked}({unknown}, '')")
+            e.line(f"w({section}({fields}, {unknown}))")
         with e.block("else:"):
             e.line(f"w({e.packed([*run, ('x', '')])})")
 

@@ -48,7 +48,7 @@ def head(dialect: str, name: str, version: int, way: int) -> bytes:
 
 
 def from_wire(found: Codec[Any], wire: bytes) -> None:
-    found.grammar  # noqa: B018  # made before memory is counted
+    found.source()  # the fused code is made before memory is counted
     try:
         with bounded_memory(wire):
             value, end = found.decode_from(wire)
@@ -57,8 +57,11 @@ def from_wire(found: Codec[Any], wire: bytes) -> None:
         assert 0 <= error.offset <= len(wire)
         assert error.path
         return
+    assert found._parse(wire, 0, None) == (value, end)  # what the tree alone reads
+    assert found.decode_from(wire, zero_copy=True) == (value, end)
     wire = wire[:end]
     encoded = found.encode(value)
+    assert encoded == found.grammar.build(value)
     assert encoded == wire or found.non_canonical(wire)
     assert found.encode(found.decode(encoded)) == encoded
     repr(value)

@@ -59,8 +59,8 @@ def fuzz(target: str, seconds: int) -> Outcome:
         for index, seed in enumerate(chain(module.seeds(), once)):
             (corpus / f"seed-{index}").write_bytes(seed[:_LONGEST])
         command = [
-            sys.executable, "-m", "tests.fuzz.run", target, "--child",
-            str(corpus), f"-max_total_time={seconds}", f"-max_len={_LONGEST}",
+            sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.fuzz.run", target,
+            "--child", str(corpus), f"-max_total_time={seconds}", f"-max_len={_LONGEST}",
             f"-timeout={_SLOWEST}", f"-rss_limit_mb={_LARGEST}", f"-artifact_prefix={found}/",
             "-print_final_stats=1",
         ]  # fmt: skip

@@ -53,6 +53,7 @@ def test_noise(dialect: str, name: str, version: int) -> None:
 def test_memory_of_hostile_lengths(dialect: str, name: str, version: int) -> None:
     """Tracing memory is slow: of each value a few lengths are made huge, others of the next."""
     found = codec(name, version, dialect=dialect)
+    found.source()  # made before memory is traced
 
     @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
     def check(value: Any, seed: int) -> None:

@@ -1,0 +1,173 @@
+"""The fused code beside the tree that it was made of; its values meet in test_every_message."""
+
+from __future__ import annotations
+
+import copy
+import linecache
+import random
+import struct
+import traceback
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto import (
+    CreateTopicsRequest,
+    EncodeError,
+    FetchResponse,
+    MetadataResponse,
+    ProduceRequest,
+    VoteRequest,
+    codec,
+)
+from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
+from kafka_admin_proto.testing import messages
+from tests.everything import every_message_of_every_dialect
+
+#: What may stand in a field by mistake, or just about be meant.
+ODD: list[Any] = [
+    None, True, False, 0, 1, -1, 2.5, float("nan"), 1 << 70, -(1 << 40), "", "text", "\ud800",
+    "x" * 40_000, b"", b"bytes", bytearray(b"ab"), memoryview(b"cd"), memoryview(b"abcd")[::2],
+    [], [1], ["a"], [None], (), (1, 2), ("a",), {}, {1: 2}, {"a"}, UUID(int=5), object(),
+    CreatableTopic("t"), ((7, b"x"),), ((1, "x"),), ((-1, b""),), ((3, b"a"), (3, b"b")),
+    [(9, b"x")], iter([]), range(2),
+]  # fmt: skip
+
+
+@every_message_of_every_dialect
+def test_mistakes_are_refused_alike(dialect: str, name: str, version: int) -> None:
+    """A value with something odd somewhere: both write the same bytes, or both refuse it."""
+    found = codec(name, version, dialect=dialect)
+
+    @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
+    def check(value: Any, seed: int) -> None:
+        dice = random.Random(seed)
+        for _ in range(4):
+            damaged = with_something_odd(value, dice)
+            assert fused(found, damaged) == by_tree(found, damaged)
+
+    check()
+
+
+def with_something_odd(value: Any, dice: random.Random) -> Any:
+    """A copy with one field, at any depth, replaced."""
+    value = copy.deepcopy(value)
+    place = value
+    while True:
+        names = place.__struct_fields__
+        if not names:
+            return value
+        name = dice.choice(names)
+        inner = getattr(place, name)
+        if isinstance(inner, list) and inner and dice.random() < 0.7:
+            index = dice.randrange(len(inner))
+            if not isinstance(inner[index], msgspec.Struct) or dice.random() < 0.2:
+                inner[index] = dice.choice(ODD)
+                return value
+            place = inner[index]
+        elif isinstance(inner, msgspec.Struct) and dice.random() < 0.7:
+            place = inner
+        else:
+            setattr(place, name, dice.choice(ODD))
+            return value
+
+
+def fused(found: Codec[Any], value: Any) -> bytes | None:
+    """Through the codec, which warns (an error here) where only the fused code refuses."""
+    try:
+        return found.encode(value)
+    except EncodeError as error:
+        assert error.message == f"{found.name} v{found.version}"
+        return None
+
+
+def by_tree(found: Codec[Any], value: Any) -> bytes | None:
+    try:
+        return found.grammar.build(value)
+    except EncodeError:
+        return None
+
+
+def test_the_source_is_there_for_people_and_tracebacks() -> None:
+    found = codec("CreateTopicsRequest", 4)
+    source = found.source()
+    assert source.startswith("def read(b, p):\n")
+    assert "\ndef write(x):\n" in source
+    with pytest.raises(struct.error) as caught:
+        found._read(b"\x00\x00\x00\x01", 0)
+    frame = traceback.extract_tb(caught.value.__traceback__)[-1]
+    assert frame.line
+    assert frame.filename.startswith("<kafka_admin_proto decode CreateTopicsRequest v")
+    assert frame.line in source
+    assert linecache.getline(frame.filename, 1) == "def read(b, p):\n"
+
+
+def test_versions_with_the_same_layout_share_code() -> None:
+    assert codec("CreateTopicsRequest", 2)._read is codec("CreateTopicsRequest", 4)._read
+    assert codec("CreateTopicsRequest", 2)._write is codec("CreateTopicsRequest", 3)._write
+    assert codec("CreateTopicsRequest", 4)._read is not codec("CreateTopicsRequest", 5)._read
+    assert codec("VoteRequest", 0)._read is not codec("VoteRequest", 0, dialect="kip-516")._read
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_any_buffer_is_read(kind: Any) -> None:
+    found = codec(CreateTopicsRequest, 7)
+    value = CreateTopicsRequest([CreatableTopic("apples")])
+    assert found.decode(kind(found.encode(value))) == value
+    assert found.decode_at(kind(b"??" + found.encode(value)), 2) == value
+
+
+def test_zero_copy() -> None:
+    partition = PartitionData(records=b"r" * 100)
+    value = FetchResponse(responses=[FetchableTopicResponse(partitions=[partition])])
+    found = codec(FetchResponse, 13)
+    data = found.encode(value)
+    views = found.decode(data, zero_copy=True)
+    records: Any = views.responses[0].partitions[0].records
+    assert isinstance(records, memoryview)
+    assert records.obj is data
+    assert views == value
+    assert found.encode(views) == data
+    assert found.to_json(views) == found.to_json(value)
+    assert isinstance(found.decode(data).responses[0].partitions[0].records, bytes)
+
+
+def test_encode_into() -> None:
+    buffer = bytearray(b"before")
+    found = codec(VoteRequest, 0)
+    found.encode_into(VoteRequest(cluster_id="c"), buffer)
+    assert buffer == b"before" + found.encode(VoteRequest(cluster_id="c"))
+    with pytest.raises(EncodeError):
+        found.encode_into(VoteRequest(cluster_id=b"c"), buffer)  # type: ignore[arg-type]
+    assert buffer.startswith(b"before")
+    assert len(buffer) == 6 + len(found.encode(VoteRequest(cluster_id="c")))
+
+
+def test_a_bug_in_fused_code_says_so_and_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = codec(ProduceRequest, 9)
+    value = ProduceRequest(acks=1)
+    data = found.encode(value)
+
+    def broken(*args: Any) -> Any:
+        raise IndexError("planted")
+
+    monkeypatch.setitem(vars(found), "_read", broken)
+    monkeypatch.setitem(vars(found), "_write", broken)
+    with pytest.warns(RuntimeWarning, match="ProduceRequest v9> reads by its tree"):
+        assert found.decode(data) == value
+    with pytest.warns(RuntimeWarning, match="writes by its tree"):
+        assert found.encode(value) == data
+
+
+def test_text_that_is_not_utf8_is_left_to_the_tree() -> None:
+    found = codec(MetadataResponse, 12)
+    value = MetadataResponse(cluster_id="\udcff\udcfe")
+    data = found.encode(value)
+    assert b"\xff\xfe" in data
+    assert found.decode(data) == value
