@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import struct
 import warnings
@@ -34,6 +35,8 @@ from kafka_admin_proto.wire.grammar import message_type
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 Buffer = bytes | bytearray | memoryview
+#: Bytes above which the cyclic collector is paused while the fused code reads.
+_LARGE = 8 * 1024
 M = TypeVar("M", bound="Message")
 
 
@@ -158,6 +161,8 @@ class Codec(Generic[M]):
         if type(data) is not bytes:
             data = bytes(data)
         read = self._read_views if zero_copy else self._read
+        if len(data) > _LARGE and gc.isenabled():
+            read = _without_collector(read)
         failure = ""
         try:
             value, end = read(data, offset)
@@ -262,6 +267,23 @@ class Codec(Generic[M]):
         """The value from what ``to_json`` gives; raises JsonError with the JSON path."""
         value: M = self.grammar.from_json(obj, "")
         return value
+
+
+def _without_collector(read: Read) -> Read:
+    """``read`` with the cyclic collector paused: values have no cycles.
+
+    Each list that a reading makes counts towards a collection that would look through all of
+    them, again and again: a large message took half as long again, a huge one three times.
+    """
+
+    def paused(data: bytes, offset: int) -> tuple[Any, int]:
+        gc.disable()
+        try:
+            return read(data, offset)
+        finally:
+            gc.enable()
+
+    return paused
 
 
 def _report(what: str) -> None:

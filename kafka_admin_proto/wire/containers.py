@@ -161,9 +161,7 @@ class Array(WireType):
                 call = f"many(b, p - 1, {readers}, {size}, {self.nullable})"
                 e.line(f"{target}, p = {call}")
             return
-        with e.block(f"if {count} > 0:"):
-            with e.block(f"if {count} * {size} > {e.data_size()} - p:"):
-                e.line("raise Mismatch")
+        with e.block(f"if 0 < {count} < 128:"):  # struct itself sees that so many are there
             e.line(f"{target} = [*{readers}[{count}](b, p)]")
             e.line(f"p += {count} * {size}")
         with e.block(f"elif {count} == 0:"):
@@ -171,8 +169,11 @@ class Array(WireType):
         if self.nullable:
             with e.block(f"elif {count} == -1:"):
                 e.line(f"{target} = None")
-        with e.block("else:"):
+        with e.block(f"elif {count} < 0 or {count} * {size} > {e.data_size()} - p:"):
             e.line("raise Mismatch")
+        with e.block("else:"):
+            e.line(f"{target} = [*{readers}[{count}](b, p)]")
+            e.line(f"p += {count} * {size}")
 
     def emit_write(self, e: WriteEmitter, value: str) -> None:
         items, count = e.fresh("a"), e.fresh("n")
@@ -210,17 +211,17 @@ class Array(WireType):
         values = [value for code, value in run if code != "x"]
         codes = "".join(code for code, _ in run) + ("B" if self.compact else "i")
         packers = e.constant("T", Packers(codes, element.code), (codes, element.code))
-        packed = f"w({packers}[len({items})]({', '.join([*values, count, f'*{items}'])}))"
-        if not self.compact:
-            e.line(packed)
-            return
-        with e.block(f"if {count} < 128:"):
-            e.line(packed)
+        with e.block(f"if not {items}:"):
+            e.line(f"w({e.packed([*run, ('B' if self.compact else 'i', count)])})")
+        with e.block(f"elif {count} < 128:"):
+            arguments = ", ".join([*values, count, f"*{items}"])
+            e.line(f"w({packers}[len({items})]({arguments}))")
         with e.block("else:"):
             if run:
                 e.line(f"w({e.packed(run)})")
-            e.line(f"w(varint({count}))")
+            prefix = f"varint({count})" if self.compact else e.packed([("i", count)])
             alone = e.constant("T", Packers("", element.code), ("", element.code))
+            e.line(f"w({prefix})")
             e.line(f"w({alone}[len({items})](*{items}))")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:

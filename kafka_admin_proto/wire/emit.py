@@ -30,8 +30,8 @@ class Mismatch(Exception):
     """The fast code met what it does not read or write; the tree knows more."""
 
 
-#: Arrays of up to so many numbers have a precompiled struct each.
-_SHORT = 33
+#: Arrays of up to so many numbers have a precompiled struct each, once it was needed.
+_SHORT = 128
 _SIZES = {"b": 1, "B": 1, "?": 1, "h": 2, "H": 2, "i": 4, "I": 4, "q": 8, "d": 8, "16s": 16}
 
 
@@ -156,7 +156,7 @@ class WriteEmitter(_Emitter):
     def __init__(self) -> None:
         super().__init__()
         self.constants |= {
-            "V": SHORT_VARINTS, "varint": encode_uvarint, "as_bytes": as_bytes, "as_list": as_list,
+            "V": SHORT_VARINTS, "H": SHORT_LENGTHS, "varint": encode_uvarint, "as_bytes": as_bytes, "as_list": as_list,
             "check": check_class,
         }  # fmt: skip
         self._run: list[tuple[str, str]] = []
@@ -197,6 +197,9 @@ class WriteEmitter(_Emitter):
         values = [value for code, value in run if code != "x"]
         if not values:
             return repr(bytes(len(run)))
+        if codes == "h" and values[0].isidentifier():  # nearly always the length of a string
+            pack = self.constant("P", struct.Struct(">h").pack, codes)
+            return f"(H[{values[0]}] if 0 <= {values[0]} < 256 else {pack}({values[0]}))"
         pack = self.constant("P", struct.Struct(f">{codes}").pack, codes)
         return f"{pack}({', '.join(values)})"
 
@@ -270,8 +273,9 @@ def read_uuids(b: bytes, p: int, count: int) -> list[UUID]:
     return [fast_uuid(b[start : start + 16]) for start in range(p, end, 16)]
 
 
-#: The varints of one byte, by value.
+#: The varints of one byte, and the first few int16, by value.
 SHORT_VARINTS = tuple(bytes([value]) for value in range(128))
+SHORT_LENGTHS = tuple(value.to_bytes(2, "big") for value in range(256))
 
 
 def as_bytes(value: Any) -> bytes | memoryview:
