@@ -156,8 +156,8 @@ class WriteEmitter(_Emitter):
     def __init__(self) -> None:
         super().__init__()
         self.constants |= {
-            "V": SHORT_VARINTS, "H": SHORT_LENGTHS, "varint": encode_uvarint, "as_bytes": as_bytes, "as_list": as_list,
-            "check": check_class,
+            "V": SHORT_VARINTS, "H": SHORT_LENGTHS, "varint": encode_uvarint,
+            "as_bytes": as_bytes, "as_list": as_list, "check": check_class,
         }  # fmt: skip
         self._run: list[tuple[str, str]] = []
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import linecache
 import random
-import struct
 import traceback
 from typing import Any
 from uuid import UUID
@@ -28,6 +27,7 @@ from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.testing import messages
+from kafka_admin_proto.wire.emit import Mismatch
 from tests.everything import every_message_of_every_dialect
 
 #: What may stand in a field by mistake, or just about be meant.
@@ -99,7 +99,7 @@ def test_the_source_is_there_for_people_and_tracebacks() -> None:
     source = found.source()
     assert source.startswith("def read(b, p):\n")
     assert "\ndef write(x):\n" in source
-    with pytest.raises(struct.error) as caught:
+    with pytest.raises(Mismatch) as caught:
         found._read(b"\x00\x00\x00\x01", 0)
     frame = traceback.extract_tb(caught.value.__traceback__)[-1]
     assert frame.line
