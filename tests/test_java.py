@@ -35,7 +35,7 @@ def compared(name: str, version: int, values: int) -> conformance.Findings:
     with JavaOracle("4.4.0") as oracle:
         mine = codec(name, version)
         drawn = list(conformance.draw(mine, values, seed=1))
-        conformance.Check(name, mine, oracle, findings, values, seed=1).run(drawn)
+        conformance.Check((name, version), mine, oracle, findings, values, seed=1).run(drawn)
     return findings
 
 
