@@ -11,7 +11,7 @@ from uuid import UUID
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto import (
@@ -45,6 +45,7 @@ def test_mistakes_are_refused_alike(dialect: str, name: str, version: int) -> No
     """A value with something odd somewhere: both write the same bytes, or both refuse it."""
     found = codec(name, version, dialect=dialect)
 
+    @settings(max_examples=min(25, settings().max_examples))  # each with four mistakes
     @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
     def check(value: Any, seed: int) -> None:
         dice = random.Random(seed)
