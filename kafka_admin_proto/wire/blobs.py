@@ -141,25 +141,34 @@ class Blob(WireType):
 
     def emit_write(self, e: WriteEmitter, value: str) -> None:
         data, length = e.fresh("s"), e.fresh("n")
+        if not self.nullable:
+            self._emit_bytes(e, data, value)
+            self._emit_length(e, data, length)
+            return
+        e.flush()
         e.line(f"{data} = {value}")
-        if self.nullable:
-            with e.block(f"if {data} is None:"):
-                e.line(f"{data}, {length} = b'', {0 if self.compact else -1}")
-            with e.block("else:"):
-                self._emit_bytes(e, data)
-                e.line(f"{length} = len({data}){' + 1' * self.compact}")
-        else:
-            self._emit_bytes(e, data)
-            e.line(f"{length} = len({data}){' + 1' * self.compact}")
+        with e.block(f"if {data} is None:"):
+            null = b"\0" if self.compact else (-1).to_bytes(self.prefix_size, "big", signed=True)
+            e.line(f"w({null!r})")
+        with e.block("else:"):
+            self._emit_bytes(e, data, data)
+            self._emit_length(e, data, length)
+
+    def _emit_length(self, e: WriteEmitter, data: str, length: str) -> None:
+        """Write the length of the bytes in the local, and them."""
+        e.line(f"{length} = len({data}){' + 1' * self.compact}")
         if self.compact:
             e.compact_length(length, limit=self.max_length + 1)
+        elif self.prefix_size == 2:
+            e.short_length(length)
         else:
-            e.fixed({2: "h", 4: "i"}[self.prefix_size], length)
+            e.fixed("i", length)
             e.flush()
         e.line(f"w({data})")
 
-    def _emit_bytes(self, e: WriteEmitter, data: str) -> None:
-        """Turn the local into the bytes to write."""
+    def _emit_bytes(self, e: WriteEmitter, data: str, value: str) -> None:
+        """Put the bytes of the value into the local."""
+        e.line(f"{data} = {value}")
         with e.block(f"if type({data}) is not bytes:"):
             e.line(f"{data} = as_bytes({data})")
 
@@ -198,8 +207,8 @@ class String(Blob):
     def _emit_slice(self, e: ReadEmitter, where: str) -> str:
         return f"b[{where}].decode()"
 
-    def _emit_bytes(self, e: WriteEmitter, data: str) -> None:
-        e.line(f"{data} = {data}.encode()")
+    def _emit_bytes(self, e: WriteEmitter, data: str, value: str) -> None:
+        e.line(f"{data} = {value}.encode()")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if value is None or value.isascii():

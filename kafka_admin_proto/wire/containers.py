@@ -22,7 +22,7 @@ from kafka_admin_proto.wire.base import (
     wrong_json,
 )
 from kafka_admin_proto.wire.blobs import Records
-from kafka_admin_proto.wire.emit import Packers, Readers
+from kafka_admin_proto.wire.emit import Readers
 from kafka_admin_proto.wire.fixed import Float64, Integer, Uuid
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 from kafka_admin_proto.wire.tagged import TaggedFields
@@ -206,23 +206,9 @@ class Array(WireType):
     def _emit_pack(
         self, e: WriteEmitter, items: str, count: str, element: Integer | Float64
     ) -> None:
-        """What was noted, the count and all items, in one call where the count is one byte."""
-        run = e.take_run()
-        values = [value for code, value in run if code != "x"]
-        codes = "".join(code for code, _ in run) + ("B" if self.compact else "i")
-        packers = e.constant("T", Packers(codes, element.code), (codes, element.code))
-        with e.block(f"if not {items}:"):
-            e.line(f"w({e.packed([*run, ('B' if self.compact else 'i', count)])})")
-        with e.block(f"elif {count} < 128:"):
-            arguments = ", ".join([*values, count, f"*{items}"])
-            e.line(f"w({packers}[len({items})]({arguments}))")
-        with e.block("else:"):
-            if run:
-                e.line(f"w({e.packed(run)})")
-            prefix = f"varint({count})" if self.compact else e.packed([("i", count)])
-            alone = e.constant("T", Packers("", element.code), ("", element.code))
-            e.line(f"w({prefix})")
-            e.line(f"w({alone}[len({items})](*{items}))")
+        """Note the count and the items: with what stands around them they are one call."""
+        e.fixed("B" if self.compact else "i", count)
+        e.fixed(f"*{element.code}", items)
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if value is None:

@@ -32,7 +32,13 @@ class Mismatch(Exception):
 
 #: Arrays of up to so many numbers have a precompiled struct each, once it was needed.
 _SHORT = 128
+#: So many combinations of counts are kept for a place in a message.
+_MOST_PACKERS = 1024
 _SIZES = {"b": 1, "B": 1, "?": 1, "h": 2, "H": 2, "i": 4, "I": 4, "q": 8, "d": 8, "16s": 16}
+
+
+#: Fields noted for writing: ``struct`` code and expression.
+Run = list[tuple[str, str]]
 
 
 class _Emitter:
@@ -159,26 +165,63 @@ class WriteEmitter(_Emitter):
             "V": SHORT_VARINTS, "H": SHORT_LENGTHS, "varint": encode_uvarint,
             "as_bytes": as_bytes, "as_list": as_list, "check": check_class,
         }  # fmt: skip
-        self._run: list[tuple[str, str]] = []
+        self._run: Run = []
 
     def fixed(self, code: str, value: str) -> None:
-        """Note a field of a ``struct`` code; "x" is a zero byte without a value."""
+        """Note a field of a ``struct`` code; "x" is a zero byte without a value.
+
+        "*i" are all numbers of the list in the local ``value``; their count is noted before them.
+        """
         self._run.append((code, value))
 
-    def take_run(self) -> list[tuple[str, str]]:
+    def take_run(self) -> Run:
         """What was noted and not written yet; the caller writes it."""
         run, self._run = self._run, []
         return run
 
     def flush(self) -> None:
         """Write what was noted."""
-        run = self.take_run()
-        if run:
+        self.write_run(self.take_run())
+
+    def write_run(self, run: Run) -> None:
+        """Write a run in one call; where a count takes more than a byte, in several."""
+        if not run:
+            return
+        counts = [run[i - 1] for i, (code, _) in enumerate(run) if code[0] == "*"]
+        if not counts:
             self.line(f"w({self.packed(run)})")
+            return
+        key = ", ".join(value for _, value in counts)
+        values = [f"*{v}" if c[0] == "*" else v for c, v in run if c != "x"]
+        codes = tuple(code for code, _ in run)
+        packers = self.constant("T", Packers(codes), codes)
+        packed = f"w({packers}[{key}]({', '.join(values)}))"
+        compact = [value for code, value in counts if code == "B"]
+        if not compact:
+            self.line(packed)
+            return
+        with self.block(f"if {' and '.join(f'{count} < 128' for count in compact)}:"):
+            self.line(packed)
+        with self.block("else:"):
+            fixed: Run = []
+            for (code, value), (after, items) in zip(run, [*run[1:], ("", "")], strict=True):
+                if after[:1] == "*" and code == "B":
+                    if fixed:
+                        self.line(f"w({self.packed(fixed)})")
+                    fixed = []
+                    alone = self.constant("T", Packers((after,)), (after,))
+                    self.line(f"w(varint({value}) + {alone}[len({items})](*{items}))")
+                elif code[0] != "*":
+                    fixed.append((code, value))
+            if fixed:
+                self.line(f"w({self.packed(fixed)})")
 
     def compact_length(self, length: str, limit: int) -> None:
         """Write what was noted, then the local ``length`` as a varint, up to ``limit``."""
         run = self.take_run()
+        if any(code[0] == "*" for code, _ in run):
+            self.write_run(run)
+            run = []
         with self.block(f"if {length} < 128:"):
             if run:
                 self.line(f"w({self.packed([*run, ('B', length)])})")
@@ -191,15 +234,21 @@ class WriteEmitter(_Emitter):
                 self.line(f"w({self.packed(run)})")
             self.line(f"w(varint({length}))")
 
-    def packed(self, run: list[tuple[str, str]]) -> str:
-        """An expression for the bytes of a run."""
+    def short_length(self, length: str) -> None:
+        """Write what was noted, then the local ``length``, which is not negative, as an int16."""
+        if self._run:
+            self.fixed("h", length)
+            self.flush()
+        else:
+            pack = self.constant("P", struct.Struct(">h").pack, "h")
+            self.line(f"w(H[{length}] if {length} < 256 else {pack}({length}))")
+
+    def packed(self, run: Run) -> str:
+        """An expression for the bytes of a run without lists."""
         codes = "".join(code for code, _ in run)
         values = [value for code, value in run if code != "x"]
         if not values:
             return repr(bytes(len(run)))
-        if codes == "h" and values[0].isidentifier():  # nearly always the length of a string
-            pack = self.constant("P", struct.Struct(">h").pack, codes)
-            return f"(H[{values[0]}] if 0 <= {values[0]} < 256 else {pack}({values[0]}))"
         pack = self.constant("P", struct.Struct(f">{codes}").pack, codes)
         return f"{pack}({', '.join(values)})"
 
@@ -238,17 +287,29 @@ class Readers(dict[int, Callable[[bytes, int], Any]]):
         return reader
 
 
-class Packers(dict[int, Callable[..., bytes]]):
-    """Count → what packs a run of fields and so many numbers behind it."""
+class Packers(dict[Any, Callable[..., bytes]]):
+    """Counts, as they are on the wire → what packs a run with lists of so many numbers.
 
-    def __init__(self, run: str, code: str) -> None:
+    ``codes`` are those of the run, "*i" for a list; the key is one count, or a tuple of several.
+    Of a list alone it is the number of its items.
+    """
+
+    def __init__(self, codes: tuple[str, ...]) -> None:
         super().__init__()
-        self.run, self.code = run, code
+        self.codes = codes
 
-    def __missing__(self, count: int) -> Callable[..., bytes]:
-        packer = struct.Struct(f">{self.run}{count}{self.code}").pack
-        if count < _SHORT:
-            self[count] = packer
+    def __missing__(self, key: Any) -> Callable[..., bytes]:
+        counts = iter(key if isinstance(key, tuple) else (key,))
+        parts = []
+        for before, code in zip(("", *self.codes), self.codes, strict=False):
+            if code[0] == "*":
+                # A compact count is one more than the items; null is below that.
+                parts.append(f"{max(next(counts) - (before == 'B'), 0)}{code[1]}")
+            else:
+                parts.append(code)
+        packer = struct.Struct(f">{''.join(parts)}").pack
+        if len(self) < _MOST_PACKERS:
+            self[key] = packer
         return packer
 
 

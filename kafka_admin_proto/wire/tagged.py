@@ -224,8 +224,7 @@ class TaggedFields:
         attributes = [(m, f"{value}.{m.attribute}") for m in self.members.values()]
         filled = [f"{attribute} != {e.default(m.default)}" for m, attribute in attributes]
         with e.block(f"if {' or '.join([f'{value}.{self.ATTRIBUTE}', *filled])}:"):
-            if run:
-                e.line(f"w({e.packed(run)})")
+            e.write_run(run)
             outer, fields, unknown = e.fresh("o"), e.fresh("f"), e.fresh("u")
             e.line(f"{fields} = []")
             for (member, attribute), is_filled in zip(attributes, filled, strict=True):
@@ -244,7 +243,7 @@ class TaggedFields:
                 e.line(f"{checked}({unknown}, '')")
             e.line(f"w({section}({fields}, {unknown}))")
         with e.block("else:"):
-            e.line(f"w({e.packed([*run, ('x', '')])})")
+            e.write_run([*run, ("x", "")])
 
     def section(self, fields: list[tuple[int, bytes]], unknown: UnknownTags) -> bytes:
         """The bytes of known ``fields``, in the order of their tags, and unknown ones."""
