@@ -110,8 +110,17 @@ class Blob(WireType):
 
     def emit_read(self, e: ReadEmitter, target: str) -> None:
         length, end = e.fresh("n"), e.fresh("q")
-        e.fixed("B" if self.compact else {2: "h", 4: "i"}[self.prefix_size], length)
-        e.flush()
+        sure = False  # that the length is not negative
+        if not self.compact and self.prefix_size == 2 and e.nothing_noted:
+            # Most strings are shorter than 256 bytes: no call of struct.
+            long = "nullable_length" if self.nullable else "long_length"
+            at, low = e.at(), e.at(1)
+            e.line(f"{length} = {long}(b, {at}) if b[{at}] else b[{low}]")
+            e.skip(2)
+            sure = not self.nullable
+        else:
+            e.fixed("B" if self.compact else {2: "h", 4: "i"}[self.prefix_size], length)
+            e.flush()
         start, ahead = e.at(), e.ahead
         if self.compact:
             with e.block(f"if {length} > 127:"):
@@ -120,6 +129,9 @@ class Blob(WireType):
                 with e.block(f"if {length} > {self.max_length + 1}:"):
                     e.line("raise Mismatch")
         null, behind = (f"{length} == 0", ahead - 1) if self.compact else (f"{length} < 0", ahead)
+        if sure:
+            self._emit_take(e, target, f"{start}:{end}", end, f"p + {length} + {behind}")
+            return
         with e.block(f"if {null}:"):
             if not self.nullable:
                 e.line("raise Mismatch")
@@ -130,9 +142,14 @@ class Blob(WireType):
                 e.line(f"{target} = None")
                 e.line(f"p += {ahead}")
         with e.block("else:"):
-            e.line(f"{end} = p + {length} + {behind}" if behind else f"{end} = p + {length}")
-            e.line(f"{target} = {self._emit_slice(e, f'{start}:{end}')}")
-            e.line(f"p = {end}")
+            behind_it = f"p + {length} + {behind}" if behind else f"p + {length}"
+            self._emit_take(e, target, f"{start}:{end}", end, behind_it)
+
+    def _emit_take(self, e: ReadEmitter, target: str, where: str, end: str, value: str) -> None:
+        """The slice of the input, and its end as the new position."""
+        e.line(f"{end} = {value}")
+        e.line(f"{target} = {self._emit_slice(e, where)}")
+        e.line(f"p = {end}")
         e.arrived()
 
     def _emit_slice(self, e: ReadEmitter, where: str) -> str:

@@ -161,7 +161,7 @@ class Array(WireType):
                 call = f"many(b, p - 1, {readers}, {size}, {self.nullable})"
                 e.line(f"{target}, p = {call}")
             return
-        with e.block(f"if 0 < {count} < 128:"):  # struct itself sees that so many are there
+        with e.block(f"if {count} > 0:"):  # struct itself sees whether so many are there
             e.line(f"{target} = [*{readers}[{count}](b, p)]")
             e.line(f"p += {count} * {size}")
         with e.block(f"elif {count} == 0:"):
@@ -169,11 +169,8 @@ class Array(WireType):
         if self.nullable:
             with e.block(f"elif {count} == -1:"):
                 e.line(f"{target} = None")
-        with e.block(f"elif {count} < 0 or {count} * {size} > {e.data_size()} - p:"):
-            e.line("raise Mismatch")
         with e.block("else:"):
-            e.line(f"{target} = [*{readers}[{count}](b, p)]")
-            e.line(f"p += {count} * {size}")
+            e.line("raise Mismatch")
 
     def emit_write(self, e: WriteEmitter, value: str) -> None:
         items, count = e.fresh("a"), e.fresh("n")

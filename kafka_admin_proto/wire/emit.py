@@ -99,7 +99,13 @@ class ReadEmitter(_Emitter):
 
     def __init__(self, *, views: bool = False) -> None:
         super().__init__()
-        self.constants |= {"uvarint": read_uvarint, "many": read_many, "uuids": read_uuids}
+        self.constants |= {
+            "uvarint": read_uvarint,
+            "many": read_many,
+            "uuids": read_uuids,
+            "long_length": long_length,
+            "nullable_length": nullable_length,
+        }
         #: Whether bytes and records stay views of the input, ``v``.
         self.views = views
         self._run: list[tuple[str, str, str]] = []
@@ -140,9 +146,18 @@ class ReadEmitter(_Emitter):
         """How far the reading is beyond ``p``."""
         return self._ahead
 
-    def at(self) -> str:
-        """The position as an expression."""
-        return f"p + {self._ahead}" if self._ahead else "p"
+    @property
+    def nothing_noted(self) -> bool:
+        return not self._run
+
+    def at(self, more: int = 0) -> str:
+        """The position, or so many bytes behind it, as an expression."""
+        ahead = self._ahead + more
+        return f"p + {ahead}" if ahead else "p"
+
+    def skip(self, size: int) -> None:
+        """The emitted code has read so many bytes without moving ``p``."""
+        self._ahead += size
 
     def arrived(self) -> None:
         """The emitted code has brought ``p`` to where the reading is."""
@@ -271,6 +286,22 @@ def read_uvarint(b: bytes, p: int) -> tuple[int, int]:
     if value > MAX_UVARINT:
         raise Mismatch
     return value, p
+
+
+def nullable_length(b: bytes, p: int) -> int:
+    """The int16 at ``p``: a length, or -1 for null."""
+    length = int.from_bytes(b[p : p + 2], "big", signed=True)
+    if length < -1:
+        raise Mismatch
+    return length
+
+
+def long_length(b: bytes, p: int) -> int:
+    """The int16 at ``p``: the length of what cannot be null."""
+    length = int.from_bytes(b[p : p + 2], "big", signed=True)
+    if length < 0:
+        raise Mismatch
+    return length
 
 
 class Readers(dict[int, Callable[[bytes, int], Any]]):
