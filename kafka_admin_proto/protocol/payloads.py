@@ -6,6 +6,8 @@ sense of stands in ``error`` and ``problem``, and the bytes of the body are ther
 
 from __future__ import annotations
 
+import struct
+from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
@@ -26,9 +28,11 @@ from kafka_admin_proto.protocol.headers import (
     request_header_version,
     response_header_version,
 )
+from kafka_admin_proto.schema.catalog import catalog
 
 _H = TypeVar("_H", RequestHeader, ResponseHeader)
 
+_KEY_AND_VERSION = struct.Struct(">hh").unpack_from
 #: The error code with which a broker answers an ApiVersions request of a version it lacks.
 UNSUPPORTED_VERSION = 35
 
@@ -78,11 +82,9 @@ class _Payload(msgspec.Struct, kw_only=True):
     @property
     def codec(self) -> Codec[Any]:
         """The codec of the body; UnknownMessageError or UnsupportedVersionError without one."""
-        found = message_of(self.api_key, self.api_version, self.message_type, self.dialect)
-        if found is None:
-            raise UnknownMessageError(f"unknown api key {self.api_key}")
-        name, dialect = found
-        return codec(name, self.api_version, dialect=dialect)
+        return _body_codec(
+            catalog().generation, self.message_type, self.api_key, self.api_version, self.dialect
+        )
 
     def read_body(self) -> Message | None:
         """Decode the body if that has not been done; None, and an ``error``, if it fails."""
@@ -138,17 +140,14 @@ def read_request(payload: Buffer, *, body: bool = True, dialect: str = "kafka") 
             body_offset=0,
             error=too_short,
         )
-    api_key = int.from_bytes(data[:2], "big", signed=True)
-    api_version = int.from_bytes(data[2:4], "big", signed=True)
-    versions = [request_header_version(api_key, api_version, dialect)]
-    if message_of(api_key, api_version, "request", dialect) is None:
-        versions.append(1)  # an unknown api is likely flexible; if it does not read so, it is not
-    header, header_version, end, error = _read_header(RequestHeader, data, versions)
+    api_key, api_version = _KEY_AND_VERSION(data)
+    api, headers = _request_plan(catalog().generation, api_key, api_version, dialect)
+    header, header_version, end, error = _read_header(headers, data)
     request = Request(
         header=header,
         api_key=api_key,
         api_version=api_version,
-        api=api_name(api_key, dialect),
+        api=api,
         data=data,
         dialect=dialect,
         header_version=header_version,
@@ -170,17 +169,15 @@ def read_response(
 ) -> Response:
     """Read the response to a request of that api and version."""
     data = bytes(payload)
-    versions = [response_header_version(api_key, api_version, dialect)]
-    if message_of(api_key, api_version, "response", dialect) is None:
-        versions.append(0)
-    header, header_version, end, error = _read_header(ResponseHeader, data, versions)
+    api, headers = _response_plan(catalog().generation, api_key, api_version, dialect)
+    header, header_version, end, error = _read_header(headers, data)
     if api_key == API_VERSIONS_KEY and _is_fallback(data[end:]):
         api_version = 0
     response = Response(
         header=header,
         api_key=api_key,
         api_version=api_version,
-        api=api_name(api_key, dialect),
+        api=api,
         data=data,
         dialect=dialect,
         header_version=header_version,
@@ -227,19 +224,58 @@ def _api_key(body: Message, kind: str) -> int:
     return body.api_key
 
 
+# What an api and version mean is asked for each payload and found once; a hostile peer may ask for
+# every number there is, so that the answers kept are bounded. ``generation`` is the catalog's.
+
+
+@lru_cache(maxsize=4096)
+def _request_plan(
+    generation: int, api_key: int, api_version: int, dialect: str
+) -> tuple[str | None, tuple[Codec[RequestHeader], ...]]:
+    """The api's name, and the headers that may stand in front of its request."""
+    versions = [request_header_version(api_key, api_version, dialect)]
+    if message_of(api_key, api_version, "request", dialect) is None:
+        versions.append(1)  # an unknown api is likely flexible; if it does not read so, it is not
+    headers = tuple(codec(RequestHeader, version) for version in versions)
+    return api_name(api_key, dialect), headers
+
+
+@lru_cache(maxsize=4096)
+def _response_plan(
+    generation: int, api_key: int, api_version: int, dialect: str
+) -> tuple[str | None, tuple[Codec[ResponseHeader], ...]]:
+    """The same of its response."""
+    versions = [response_header_version(api_key, api_version, dialect)]
+    if message_of(api_key, api_version, "response", dialect) is None:
+        versions.append(0)
+    headers = tuple(codec(ResponseHeader, version) for version in versions)
+    return api_name(api_key, dialect), headers
+
+
+@lru_cache(maxsize=4096)
+def _body_codec(
+    generation: int, type: str, api_key: int, api_version: int, dialect: str
+) -> Codec[Any]:
+    found = message_of(api_key, api_version, type, dialect)
+    if found is None:
+        raise UnknownMessageError(f"unknown api key {api_key}")
+    name, dialect = found
+    return codec(name, api_version, dialect=dialect)
+
+
 def _read_header(
-    header_class: type[_H], data: bytes, versions: list[int]
+    headers: tuple[Codec[_H], ...], data: bytes
 ) -> tuple[_H | None, int, int, DecodeError | None]:
     """The header, its version, the offset of its end, and the first error if no version reads."""
     first_error = None
-    for version in versions:
+    for each in headers:
         try:
-            header, end = codec(header_class, version).decode_from(data)
+            header, end = each.decode_from(data)
         except DecodeError as error:
             first_error = first_error or error
         else:
-            return header, version, end, None
-    return None, versions[0], 0, first_error
+            return header, each.version, end, None
+    return None, headers[0].version, 0, first_error
 
 
 def _is_fallback(raw_body: bytes) -> bool:
