@@ -247,6 +247,10 @@ def _print_spec(spec: MessageSpec, version: int | None) -> None:
     if spec.api_key is not None:
         title += f", api key {spec.api_key}"
     title += f", versions {spec.valid_versions}, flexible {spec.flexible_versions}"
+    if not spec.deprecated_versions.empty:
+        title += f", deprecated {spec.deprecated_versions}"
+    if spec.latest_version_unstable:
+        title += f", {spec.valid_versions.highest} not stable yet"
     columns = ["field", "type", "versions", "nullable", "tag", "default", "notes"]
     rows = []
     for row in schema_rows(spec, version):

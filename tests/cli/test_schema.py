@@ -35,7 +35,8 @@ def test_list() -> None:
 
 def test_show() -> None:
     both = run("schema show CreateTopics").stdout
-    assert "CreateTopicsRequest: request, api key 19, versions 0-7, flexible 5+" in both
+    title = "CreateTopicsRequest: request, api key 19, versions 0-7, flexible 5+, deprecated 0-1"
+    assert title in both
     assert "CreateTopicsResponse: response, api key 19, versions 0-7, flexible 5+" in both
     assert "  num_partitions" in both
     old = run("schema show CreateTopicsRequest --version 0").stdout
