@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import Array
 from kafka_admin_proto.wire.tagged import TagHeader
 
 

@@ -10,8 +10,9 @@ import msgspec
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import PLAIN_JSON, WireType
-from kafka_admin_proto.wire.containers import Array, NullableStruct
+from kafka_admin_proto.wire.containers import NullableStruct
 from kafka_admin_proto.wire.secrets import MASK
 from kafka_admin_proto.wire.tagged import TagHeader
 

@@ -7,9 +7,10 @@ from uuid import UUID
 
 from kafka_admin_proto.codec import Codec, Message, codec
 from kafka_admin_proto.errors import MissingExtraError
+from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob, String
-from kafka_admin_proto.wire.containers import Array, Member, NullableStruct, StructType
+from kafka_admin_proto.wire.containers import Member, NullableStruct, StructType
 from kafka_admin_proto.wire.fixed import Bool, Float64, Integer, Uuid
 from kafka_admin_proto.wire.tagged import TaggedFields
 

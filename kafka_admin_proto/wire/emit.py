@@ -36,7 +36,6 @@ _SHORT = 128
 _MOST_PACKERS = 1024
 _SIZES = {"b": 1, "B": 1, "?": 1, "h": 2, "H": 2, "i": 4, "I": 4, "q": 8, "d": 8, "16s": 16}
 
-
 #: Fields noted for writing: ``struct`` code and expression.
 Run = list[tuple[str, str]]
 

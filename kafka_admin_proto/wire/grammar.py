@@ -7,15 +7,10 @@ from typing import Any
 
 from kafka_admin_proto.schema.model import BLOB_TYPES, FieldSpec, MessageSpec, StructSpec
 from kafka_admin_proto.schema.names import json_name, python_name
+from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob, Bytes, Records, String
-from kafka_admin_proto.wire.containers import (
-    Array,
-    Member,
-    MessageType,
-    NullableStruct,
-    StructType,
-)
+from kafka_admin_proto.wire.containers import Member, MessageType, NullableStruct, StructType
 from kafka_admin_proto.wire.fixed import Bool, Float64, Integer, Uuid
 
 #: The types of a fixed size, by their name in the definitions.

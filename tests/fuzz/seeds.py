@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from kafka_admin_proto.protocol import frame, write_request, write_response
+from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob, String
-from kafka_admin_proto.wire.containers import Array, NullableStruct, StructType
+from kafka_admin_proto.wire.containers import NullableStruct, StructType
 
 _ROOT = Path(__file__).parents[2]
 #: Golden vectors: message, version, wire (hex), json.

@@ -10,8 +10,9 @@ import pytest
 
 from kafka_admin_proto import DecodeError, codec
 from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.containers import Array, NullableStruct, StructType
+from kafka_admin_proto.wire.containers import NullableStruct, StructType
 from tests.everything import every_message_of_every_dialect
 
 #: Large enough that what decoding costs at any size does not count.
