@@ -6,6 +6,7 @@ defaults and marks; a test holds the two equal.
 
 from __future__ import annotations
 
+import keyword
 from typing import Any, cast
 from uuid import UUID
 
@@ -78,6 +79,8 @@ def _attribute(
 ) -> tuple[str, Any, Any]:
     """Name, type and default of one field, as ``msgspec.defstruct`` takes them."""
     name = python_name(field.name)
+    if keyword.iskeyword(name):
+        raise SchemaError(f"{name} is a word of Python", "rename the field", field=field.name)
     if hasattr(base, name) or name == "unknown_tagged_fields":
         raise SchemaError(
             f"the name would hide {base.__name__}.{name}", "rename the field", field=field.name

@@ -113,6 +113,10 @@ def test_what_cannot_be_loaded(tmp_path: Path, folder: Path) -> None:
     load_schemas(folder, dialect="hidden")
     with pytest.raises(SchemaError, match=r"hide Message\.encode"):
         codec("PingRequest", 0, dialect="hidden")
+    (folder / "PingRequest.json").write_text(PING.replace('"Token"', '"From"'))
+    load_schemas(folder, dialect="hidden")
+    with pytest.raises(SchemaError, match="from is a word of Python"):
+        codec("PingRequest", 0, dialect="hidden")
 
 
 def test_credentials_are_marked_as_in_the_shipped_message(tmp_path: Path) -> None:
