@@ -17,7 +17,8 @@ from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
 from kafka_admin_proto.schema.names import python_name
 
-_TYPES: dict[str, type] = {
+#: Element type in definitions → type in Python.
+PYTHON_TYPES: dict[str, type] = {
     "bool": bool, "int8": int, "int16": int, "uint16": int, "int32": int, "uint32": int,
     "int64": int, "float64": float, "uuid": UUID, "string": str, "bytes": bytes, "records": bytes,
 }  # fmt: skip
@@ -56,11 +57,7 @@ def _make_class(
             "dialect": spec.dialect,
             "api_key": spec.api_key,
         }
-    secrets = {
-        python_name(f.name): python_name(f.named_by) if f.named_by else ""
-        for f in struct.fields
-        if f.sensitive or f.named_by
-    }
+    secrets = secret_fields(struct)
     if secrets:
         namespace["secret_fields"] = secrets
     if any(field.type.element == "float64" for field in struct.fields):
@@ -74,10 +71,17 @@ def _make_class(
     return cast(type[StructValue], made_class)
 
 
-def _attribute(
-    base: type[StructValue], field: FieldSpec, made: dict[str, type[Any]]
-) -> tuple[str, Any, Any]:
-    """Name, type and default of one field, as ``msgspec.defstruct`` takes them."""
+def secret_fields(struct: StructSpec) -> dict[str, str]:
+    """``StructValue.secret_fields`` of the struct's class."""
+    return {
+        python_name(field.name): python_name(field.named_by) if field.named_by else ""
+        for field in struct.fields
+        if field.sensitive or field.named_by
+    }
+
+
+def attribute_name(base: type[StructValue], field: FieldSpec) -> str:
+    """The field's name in Python; SchemaError where a value class cannot have it."""
     name = python_name(field.name)
     if keyword.iskeyword(name):
         raise SchemaError(f"{name} is a word of Python", "rename the field", field=field.name)
@@ -85,7 +89,15 @@ def _attribute(
         raise SchemaError(
             f"the name would hide {base.__name__}.{name}", "rename the field", field=field.name
         )
-    element: Any = _TYPES.get(field.type.element) or made[field.type.element]
+    return name
+
+
+def _attribute(
+    base: type[StructValue], field: FieldSpec, made: dict[str, type[Any]]
+) -> tuple[str, Any, Any]:
+    """Name, type and default of one field, as ``msgspec.defstruct`` takes them."""
+    name = attribute_name(base, field)
+    element: Any = PYTHON_TYPES.get(field.type.element) or made[field.type.element]
     type_ = list[element] if field.type.is_array else element
     default = field.default_value
     if isinstance(default, list):

@@ -7,7 +7,6 @@ by file in memory, missing and stale files included; exit code 1 and a list wher
 from __future__ import annotations
 
 import argparse
-import keyword
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from kafka_admin_proto.classes import PYTHON_TYPES, attribute_name, secret_fields
 from kafka_admin_proto.codec import Message, StructValue
 from kafka_admin_proto.render.schema_rows import field_notes
 from kafka_admin_proto.schema.catalog import (
@@ -38,11 +38,6 @@ ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT / "schemas"
 MESSAGES = ROOT / "kafka_admin_proto" / "messages"
 
-_TYPES = {
-    "bool": "bool", "int8": "int", "int16": "int", "uint16": "int", "int32": "int",
-    "uint32": "int", "int64": "int", "float64": "float", "uuid": "UUID", "string": "str",
-    "bytes": "bytes", "records": "bytes",
-}  # fmt: skip
 #: Names that a generated module uses itself, so that no struct may have them.
 _FROM_CODEC = {"Message", "StructValue", "equal_bits"}
 _TAKEN = _FROM_CODEC | {"ClassVar", "UUID", "ZERO_UUID", "field"}
@@ -161,17 +156,13 @@ def _class(spec: MessageSpec, struct: StructSpec) -> str:
             lines.append(f'    dialect: ClassVar[str] = "{spec.dialect}"')
         if spec.api_key is not None:
             lines.append(f"    api_key: ClassVar[int | None] = {spec.api_key}")
-    secrets = {
-        python_name(f.name): python_name(f.named_by) if f.named_by else ""
-        for f in struct.fields
-        if f.sensitive or f.named_by
-    }
+    secrets = secret_fields(struct)
     if secrets:
         lines.append(f"    secret_fields: ClassVar[dict[str, str]] = {secrets}")
     if is_message or secrets:
         lines.append("")
     for field in struct.fields:
-        lines.append(f"    {_attribute(base, field)}: {_annotation(field)} = {_default(field)}")
+        lines.append(f"    {attribute_name(base, field)}: {_annotation(field)} = {_default(field)}")
     if not (spec.flexible_versions & spec.valid_versions).empty:
         lines.append("    unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()")
     if any(field.type.element == "float64" for field in struct.fields):
@@ -180,15 +171,9 @@ def _class(spec: MessageSpec, struct: StructSpec) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _attribute(base: type[StructValue], field: FieldSpec) -> str:
-    name = python_name(field.name)
-    if keyword.iskeyword(name) or hasattr(base, name) or name == "unknown_tagged_fields":
-        raise SystemExit(f"field {field.name} would hide {base.__name__}.{name}")
-    return name
-
-
 def _annotation(field: FieldSpec) -> str:
-    element = _TYPES.get(field.type.element, field.type.element)
+    python_type = PYTHON_TYPES.get(field.type.element)
+    element = python_type.__name__ if python_type else field.type.element
     text = f"list[{element}]" if field.type.is_array else element
     return text if field.nullable_versions.empty else f"{text} | None"
 
