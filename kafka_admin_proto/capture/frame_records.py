@@ -346,7 +346,11 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def _error_codes(body: Message | None) -> list[int]:
     """The distinct error codes in a body that are not 0."""
-    found = {value for name, value in _leaves(body) if is_error_field(name) and value}
+    found = {
+        value
+        for name, value in _leaves(body)
+        if is_error_field(name) and isinstance(value, int) and value
+    }
     return sorted(found)
 
 

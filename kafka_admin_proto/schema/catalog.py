@@ -152,7 +152,7 @@ class Catalog:
             if spec.name in specs:
                 other = specs[spec.name].file
                 raise SchemaError(f"{spec.name} is in {other} too", "remove one", file=file.name)
-            specs[spec.name] = apply_overlay(spec, self.overlay(spec.name))
+            specs[spec.name] = apply_overlay(spec, self.overlay(self._shipped_name(spec)))
             if spec.type in ("request", "response") and spec.api_key is not None:
                 other = keys.setdefault((spec.api_key, spec.type), spec.name)
                 if other != spec.name:
@@ -161,10 +161,19 @@ class Catalog:
         if not specs:
             wanted = f"name a folder with {' or '.join(READERS)} files"
             raise SchemaError("there are no definitions", wanted, file=str(folder))
-        entries = {name: Entry.of(spec, self.overlay(name)) for name, spec in specs.items()}
+        entries = {
+            name: Entry.of(spec, self.overlay(self._shipped_name(spec)))
+            for name, spec in specs.items()
+        }
         self._dialects[dialect] = _Dialect(entries, loaded=True)
         self._dialects[dialect].specs = specs
         self.generation += 1
+
+    def _shipped_name(self, spec: MessageSpec) -> str:
+        """What Kafka's own definitions call that message: by its api, where it has one."""
+        if spec.api_key is None:
+            return spec.name
+        return self.name_of(spec.api_key, spec.type) or spec.name
 
     def _dialect(self, name: str) -> _Dialect:
         found = self._dialects.get(name)

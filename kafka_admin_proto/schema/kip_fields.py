@@ -73,6 +73,14 @@ class _Builder:
         for version, found in versions.items():
             for field in found:
                 by_name[field.name][version] = field
+        for version, found in versions.items():
+            names = [field.name for field in found if field.tag is None]
+            if names != [name for name in order if name in names]:
+                raise SchemaError(
+                    f"the fields of version {version} stand in another order than later ones",
+                    "give fields that moved names of their own",
+                    field=parent,
+                )
         return tuple(self._field(name, by_name[name], parent) for name in order)
 
     def _field(self, name: str, versions: dict[int, LayoutField], parent: str) -> FieldSpec:

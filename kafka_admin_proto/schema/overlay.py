@@ -46,16 +46,22 @@ def read_overlay(data: bytes) -> dict[str, MessageOverlay]:
 def apply_overlay(spec: MessageSpec, overlay: MessageOverlay) -> MessageSpec:
     """The definition with the overlay's aliases and marks set on its fields."""
 
+    # A definition that was loaded may have moved a credential: then its name alone tells.
+    moved = {path.rpartition(".")[2] for path in unknown_paths(spec, overlay)}
+
     def mark(fields: tuple[FieldSpec, ...], prefix: str) -> tuple[FieldSpec, ...]:
         marked = []
+        names = {field.name for field in fields}
         for field in fields:
             path = f"{prefix}{field.name}"
+            named_by = overlay.sensitive_values.get(path, "")
+            lost = bool(named_by) and named_by not in names
             marked.append(
                 msgspec.structs.replace(
                     field,
                     aliases=tuple(overlay.aliases.get(path, ())),
-                    sensitive=path in overlay.sensitive,
-                    named_by=overlay.sensitive_values.get(path, ""),
+                    sensitive=path in overlay.sensitive or field.name in moved or lost,
+                    named_by="" if lost else named_by,
                     fields=None if field.fields is None else mark(field.fields, f"{path}."),
                 )
             )

@@ -318,6 +318,11 @@ def test_versions_that_do_not_fit_together() -> None:
         ("Ping Request (Version: 2) => x\n  x => INT8\n", "leave a gap"),
         ("Ping Request (Version: 1) => x\n  x => INT16\n", "its type in version"),
         ("Pong Request (Version: 0) => x\n  x => INT8\n", "defines one message"),
+        (
+            "Ping Request (Version: 1) => b a\n  a => INT8\n  b => INT8\n"
+            "Ping Request (Version: 2) => a b\n  a => INT8\n  b => INT8\n",
+            "another order",
+        ),
     ]:
         with pytest.raises(SchemaError, match=fault):
             read_kip(one + other)

@@ -127,6 +127,22 @@ def test_credentials_are_marked_as_in_the_shipped_message(tmp_path: Path) -> Non
     assert "hunter2" not in repr(value)
 
 
+def test_credentials_that_moved_are_still_marked(tmp_path: Path) -> None:
+    """A renamed message is known by its api, a renamed neighbour or a moved field fails closed."""
+    folder = catalog().folder / "kafka"
+    token = (folder / "SaslAuthenticateRequest.json").read_text()
+    (tmp_path / "A.json").write_text(token.replace("SaslAuthenticateRequest", "SaslAuthRequest"))
+    record = (folder / "ConfigRecord.json").read_text()
+    (tmp_path / "B.json").write_text(record.replace('"Name"', '"ConfigName"', 1))
+    load_schemas(tmp_path, dialect="moved")
+    login = codec("SaslAuthRequest", 0, dialect="moved")
+    assert "hunter2" not in repr(login.value_class(auth_bytes=b"hunter2"))
+    config = codec("ConfigRecord", 0, dialect="moved")
+    value = config.value_class(config_name="ssl.keystore.password", value="hunter2")
+    assert "hunter2" not in repr(value)
+    assert "hunter2" not in repr(config.to_json(value, mask=True))
+
+
 @pytest.mark.parametrize("name", catalog().names())
 def test_classes_made_on_the_fly_are_like_the_generated_ones(name: str) -> None:
     generated = importlib.import_module(f"{messages_package('kafka')}.{python_name(name)}")
