@@ -338,6 +338,8 @@ class MessageSpec(Struct, frozen=True):
             self._check_flexible(field)
 
     def _check_structs(self) -> None:
+        if self.name in self.structs():
+            raise SchemaError(f"a struct is called {self.name}, too", "rename the struct")
         common: set[str] = set()
         for struct in self.common_structs:
             if not struct.name[0].isupper():
