@@ -86,6 +86,7 @@ def grammar_of(spec: MessageSpec, version: int) -> None:
 
 
 def spelled(fields: tuple[LayoutField, ...]) -> tuple[LayoutField, ...]:
+    """The layout with the names that grammars write."""
     return tuple(
         msgspec.structs.replace(field, name=python_name(field.name), fields=spelled(field.fields))
         for field in fields

@@ -21,6 +21,7 @@ from kafka_admin_proto.schema.kip_writer import write_grammar
 from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.names import python_name
 from tests.everything import EVERY, every_message
+from tests.fuzz.definitions import spelled
 from tests.oracle import require_oracle
 from tools import jars
 
@@ -88,16 +89,6 @@ def text_of(name: str) -> str:
     return (KIPS / f"{name}.txt").read_text("utf-8")
 
 
-def with_python_names(fields: tuple[LayoutField, ...]) -> tuple[LayoutField, ...]:
-    """The layout with the names that grammars write."""
-    return tuple(
-        msgspec.structs.replace(
-            field, name=python_name(field.name), fields=with_python_names(field.fields)
-        )
-        for field in fields
-    )
-
-
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_linter_finds_each_slip_of_the_texts(name: str) -> None:
     found = lint(text_of(name))
@@ -136,7 +127,7 @@ def test_the_drafts_files_have_no_slips(dialect: str, name: str) -> None:
     spec = catalog().spec(name, dialect)
     for version in spec.valid_versions:
         again = read_kip(write_grammar(spec, version))
-        assert with_python_names(layout(again, version)) == with_python_names(layout(spec, version))
+        assert spelled(layout(again, version)) == spelled(layout(spec, version))
 
 
 @every_message
@@ -147,7 +138,7 @@ def test_every_version_there_and_back(name: str, version: int) -> None:
     again = read_kip(text)
     assert (again.name, again.valid_versions.lowest) == (name, version)
     assert again.is_flexible(version) == spec.is_flexible(version)
-    assert with_python_names(layout(again, version)) == with_python_names(layout(spec, version))
+    assert spelled(layout(again, version)) == spelled(layout(spec, version))
 
 
 @pytest.mark.parametrize("name", catalog().names())
@@ -156,7 +147,7 @@ def test_all_versions_in_one_file(name: str) -> None:
     again = read_kip("\n".join(write_grammar(spec, v) for v in spec.valid_versions))
     assert again.valid_versions == spec.valid_versions
     for v in spec.valid_versions:
-        assert with_python_names(layout(again, v)) == with_python_names(layout(spec, v))
+        assert spelled(layout(again, v)) == spelled(layout(spec, v))
         assert again.is_flexible(v) == spec.is_flexible(v)
 
 
@@ -227,7 +218,7 @@ def test_the_newest_guides_own_notation_is_read() -> None:
                 continue  # the only messages with a string of the older form in flexible versions
             ours = catalog().spec(name)
             found, wanted = layout(spec, version), layout(ours, version)
-            assert as_guide_44(with_python_names(found)) == as_guide_44(with_python_names(wanted))
+            assert as_guide_44(spelled(found)) == as_guide_44(spelled(wanted))
             compared += 1
     assert compared > 560
 
@@ -277,7 +268,7 @@ def test_damaged_grammars(data: st.DataObject) -> None:
         return
     again = read_kip("\n".join(write_grammar(spec, v) for v in spec.valid_versions))
     for v in spec.valid_versions:
-        assert with_python_names(layout(again, v)) == with_python_names(layout(spec, v))
+        assert spelled(layout(again, v)) == spelled(layout(spec, v))
 
 
 #: A text, the rule that it breaks, and where.
