@@ -9,7 +9,7 @@ import gc
 import importlib
 import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -30,7 +30,7 @@ from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.wire.base import LENIENT, OBSERVER, JsonOptions, Observer, WireType
 from kafka_admin_proto.wire.containers import MessageType
-from kafka_admin_proto.wire.fuse import Fused, Read, Write, fuse_read, fuse_write
+from kafka_admin_proto.wire.fuse import Fused, Read, Write, fuse_json, fuse_read, fuse_write
 from kafka_admin_proto.wire.grammar import message_type
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
@@ -118,6 +118,7 @@ class Codec(Generic[M]):
         self.grammar: MessageType = message_type(
             spec, version, lambda name: _value_class(spec, name)
         )
+        self._to_json: dict[JsonOptions, Callable[[M], dict[str, Any]]] = {}
 
     def __repr__(self) -> str:
         return f"<Codec {self.name} v{self.version}>"
@@ -241,6 +242,12 @@ class Codec(Generic[M]):
         read: Read = fuse_read(self.grammar, views=True).function
         return read
 
+    def _json(self, options: JsonOptions) -> Callable[[M], dict[str, Any]]:
+        made = self._to_json.get(options)
+        if made is None:
+            made = self._to_json[options] = fuse_json(self.grammar, options).function
+        return made
+
     @cached_property
     def _write(self) -> Write:
         write: Write = self._fused_write.function
@@ -258,9 +265,11 @@ class Codec(Generic[M]):
         ``mask`` hides secrets. ``records="size"`` gives ``recordsSizeInBytes`` instead of
         the bytes, as Kafka's request log does.
         """
-        result: dict[str, Any] = self.grammar.to_json(
-            value, JsonOptions(mask=mask, record_sizes=records == "size")
-        )
+        options = JsonOptions(mask=mask, record_sizes=records == "size")
+        try:
+            result: dict[str, Any] = self._json(options)(value)
+        except Exception:  # the tree says what is wrong with the value
+            result = self.grammar.to_json(value, options)
         return result
 
     def from_json(self, obj: Any) -> M:

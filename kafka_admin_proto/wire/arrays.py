@@ -22,7 +22,7 @@ from kafka_admin_proto.wire.fixed import Float64, Integer, Uuid
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
+    from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
 
 
 class Array(WireType):
@@ -201,6 +201,12 @@ class Array(WireType):
         if value is None:
             return None
         return [self.element.to_json(item, options) for item in value]
+
+    def emit_json(self, e: JsonEmitter, value: str) -> str:
+        item = e.fresh("i")
+        element = self.element.emit_json(e, item)
+        items = f"list({value})" if element == item else f"[{element} for {item} in {value}]"
+        return f"None if {value} is None else {items}"
 
     def from_json(self, obj: Any, path: str) -> Any:
         if obj is None and self.nullable:

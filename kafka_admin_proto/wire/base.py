@@ -20,7 +20,7 @@ from msgspec import Struct
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
+    from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
 
 OBSERVER = "_kafka_observer"
 LENIENT = "_kafka_lenient"
@@ -85,6 +85,10 @@ class WireType(Construct):
     def emit_write(self, e: WriteEmitter, value: str) -> None:
         """Emit what writes the expression ``value``, which may be evaluated more than once."""
         raise NotImplementedError
+
+    def emit_json(self, e: JsonEmitter, value: str) -> str:
+        """The expression for the JSON form of the expression ``value``; ``to_json`` otherwise."""
+        return f"{e.constant('J', self.to_json, self)}({value}, options)"
 
     def _sizeof(self, context: Container, path: str) -> int:
         if self.fixed_size is None:

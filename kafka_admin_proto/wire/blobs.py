@@ -24,7 +24,7 @@ from kafka_admin_proto.wire.base import (
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
+    from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
 
 #: No string is longer on the wire, in either form: Java refuses a compact one as well.
 MAX_STRING = 32767
@@ -190,7 +190,11 @@ class Blob(WireType):
             e.line(f"{data} = as_bytes({data})")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
-        return None if value is None else base64.b64encode(value).decode("ascii")
+        return None if value is None else _base64_text(value)
+
+    def emit_json(self, e: JsonEmitter, value: str) -> str:
+        e.constants["base64_text"] = _base64_text
+        return f"None if {value} is None else base64_text({value})"
 
     def from_json(self, obj: Any, path: str) -> Any:
         if obj is None and self.nullable:
@@ -232,6 +236,10 @@ class String(Blob):
             return value
         return readable(value)
 
+    def emit_json(self, e: JsonEmitter, value: str) -> str:
+        e.constants["readable"] = readable
+        return f"{value} if {value} is None or {value}.isascii() else readable({value})"
+
     def from_json(self, obj: Any, path: str) -> Any:
         if obj is None and self.nullable:
             return None
@@ -252,6 +260,10 @@ class Records(Blob):
     element = "records"
     prefix_size = 4
     max_length = MAX_UVARINT - 1
+
+
+def _base64_text(data: bytes | memoryview) -> str:
+    return binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
 def readable(text: str) -> str:

@@ -26,7 +26,7 @@ from kafka_admin_proto.wire.tagged import TaggedFields
 from kafka_admin_proto.wire.varint import read_uvarint
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
+    from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
 
 #: Instead of the fault of a value that may be a credential.
 _NOT_SHOWN = "the field does not take this value, which may be a secret and is not shown"
@@ -221,6 +221,37 @@ class StructType(WireType):
             )
         return result
 
+    def emit_json(self, e: JsonEmitter, value: str) -> str:
+        """A dict display where the value has no tagged field to show, else a call of the tree."""
+        if e.depth == e.DEEPEST:
+            return super().emit_json(e, value)
+        e.depth += 1
+        items, usual = [], []
+        for member in self.members:
+            attribute = f"{value}.{member.attribute}"
+            if member.wire_type is None:
+                continue
+            if member.tag is not None:
+                usual.append(f"{attribute} == {e.default(member.default)}")
+                continue
+            name, item = member.json, member.wire_type.emit_json(e, attribute)
+            if e.options.record_sizes and isinstance(member.wire_type, Records):
+                usual.append(f"{attribute} is not None")
+                name, item = f"{name}SizeInBytes", f"len({attribute})"
+            if e.options.mask and (member.sensitive or member.named_by):
+                item = f"None if {attribute} is None else {MASK!r}"
+                if not member.sensitive:
+                    usual.append(f"not is_secret({value}.{member.named_by})")
+                    item = member.wire_type.emit_json(e, attribute)
+            items.append(f"{name!r}: {item}")
+        if self.tagged is not None:
+            usual.append(f"not {value}.{TaggedFields.ATTRIBUTE}")
+        e.depth -= 1
+        display = f"{{{', '.join(items)}}}"
+        if not usual:
+            return display
+        return f"{display} if {' and '.join(usual)} else {super().emit_json(e, value)}"
+
     def from_json(self, obj: Any, path: str) -> Any:
         if not isinstance(obj, dict):
             raise wrong_json(path, obj, f"an object ({self.struct_name})")
@@ -364,6 +395,9 @@ class NullableStruct(WireType):
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         return None if value is None else self.struct.to_json(value, options)
+
+    def emit_json(self, e: JsonEmitter, value: str) -> str:
+        return f"None if {value} is None else {self.struct.emit_json(e, value)}"
 
     def from_json(self, obj: Any, path: str) -> Any:
         return None if obj is None else self.struct.from_json(obj, path)

@@ -23,6 +23,8 @@ from typing import Any
 from uuid import UUID, SafeUUID
 
 from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.wire.base import JsonOptions
+from kafka_admin_proto.wire.secrets import is_secret_name
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint
 
 
@@ -265,6 +267,23 @@ class WriteEmitter(_Emitter):
             return repr(bytes(len(run)))
         pack = self.constant("P", struct.Struct(f">{codes}").pack, codes)
         return f"{pack}({', '.join(values)})"
+
+
+class JsonEmitter(_Emitter):
+    """Builds one expression: the JSON form of a value, with these options."""
+
+    #: Structs inside each other beyond this are left to the tree: Python's parser has its limits.
+    DEEPEST = 8
+
+    def __init__(self, options: JsonOptions) -> None:
+        super().__init__()
+        self.options = options
+        self.depth = 0
+        self.constants |= {"options": options, "is_secret": is_secret_name}
+
+    def keys(self) -> Iterator[tuple[str, object]]:
+        yield from super().keys()
+        yield "options", self.options
 
 
 # --- what the emitted code calls --------------------------------------------------------------

@@ -6,6 +6,7 @@ import base64
 import math
 import re
 import struct
+from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -24,7 +25,7 @@ from kafka_admin_proto.wire.base import (
 from kafka_admin_proto.wire.emit import fast_uuid
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
+    from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
 
 _CANONICAL = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
 _BASE64 = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
@@ -55,6 +56,9 @@ class Bool(WireType):
         with e.block(f"if {value} is not True and {value} is not False:"):
             e.line("raise Mismatch")
         e.fixed("?", value)
+
+    def emit_json(self, e: JsonEmitter, value: str) -> str:
+        return value
 
     def from_json(self, obj: Any, path: str) -> bool:
         if obj is not True and obj is not False:
@@ -103,6 +107,9 @@ class Integer(WireType):
 
     def emit_write(self, e: WriteEmitter, value: str) -> None:
         e.fixed(self.code, value)
+
+    def emit_json(self, e: JsonEmitter, value: str) -> str:
+        return value
 
     def from_json(self, obj: Any, path: str) -> int:
         low, high = self.bounds
@@ -178,6 +185,10 @@ class Uuid(WireType):
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         return uuid_to_text(value)
 
+    def emit_json(self, e: JsonEmitter, value: str) -> str:
+        e.constants["uuid_text"] = _text_of_uuid
+        return f"uuid_text({value}.int)"
+
     def from_json(self, obj: Any, path: str) -> UUID:
         if not isinstance(obj, str):
             raise wrong_json(path, obj, "a uuid as a string")
@@ -193,7 +204,13 @@ class Uuid(WireType):
 
 def uuid_to_text(value: UUID) -> str:
     """Kafka's text form of a uuid: base64url without padding, as ``Uuid.toString`` in Java."""
-    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode("ascii")
+    return _text_of_uuid(value.int)
+
+
+@lru_cache(maxsize=4096)
+def _text_of_uuid(value: int) -> str:
+    """The text of the uuid of that number; the same few topics come again and again."""
+    return base64.urlsafe_b64encode(value.to_bytes(16, "big"))[:22].decode("ascii")
 
 
 def uuid_from_text(text: str) -> UUID:

@@ -1,7 +1,7 @@
-"""A message's tree → two functions that do the same at once; see ``emit`` for their rules.
+"""A message's tree → functions that do the same at once; see ``emit`` for their rules.
 
 ``read(b, p)`` gives the value that starts at ``p`` and the position behind it; ``write(x)`` gives
-the bytes. Any exception, or a position beyond the data, means: ask the tree.
+the bytes, ``to_json(x)`` the builtins. Any exception, or a position beyond the data, means: ask the tree.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import linecache
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from kafka_admin_proto.wire.base import JsonOptions
 from kafka_admin_proto.wire.containers import MessageType
-from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
 
 Read = Callable[[bytes, int], tuple[Any, int]]
 Write = Callable[[Any], bytes]
@@ -48,7 +49,16 @@ def fuse_write(message: MessageType) -> Fused:
     return _made_of("write(x)", e, f"encode {message.title}")
 
 
-def _made_of(signature: str, e: ReadEmitter | WriteEmitter, title: str) -> Fused:
+def fuse_json(message: MessageType, options: JsonOptions) -> Fused:
+    """What turns a value into builtins."""
+    e = JsonEmitter(options)
+    with e.block(f"if not isinstance(x, {e.constant('C', message.value_class)}):"):
+        e.line("raise Mismatch")
+    e.line(f"return {message.emit_json(e, 'x')}")
+    return _made_of("to_json(x)", e, f"json {message.title}")
+
+
+def _made_of(signature: str, e: ReadEmitter | WriteEmitter | JsonEmitter, title: str) -> Fused:
     source = "\n".join([f"def {signature}:", *e.lines, ""])
     key = (source, tuple(e.keys()))
     if key not in _made:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 #: Shown instead of a secret, in every output.
 MASK = "********"
@@ -14,6 +15,7 @@ _SECRET_NAME = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def is_secret_name(name: object) -> bool:
     """Whether a config of that name holds a password, a key or a JAAS login.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import linecache
 import random
 import traceback
@@ -27,7 +28,9 @@ from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.testing import messages
+from kafka_admin_proto.wire.base import JsonOptions
 from kafka_admin_proto.wire.emit import Mismatch
+from kafka_admin_proto.wire.fuse import fuse_json
 from tests.everything import every_message_of_every_dialect
 
 #: What may stand in a field by mistake, or just about be meant.
@@ -52,6 +55,27 @@ def test_mistakes_are_refused_alike(dialect: str, name: str, version: int) -> No
         for _ in range(4):
             damaged = with_something_odd(value, dice)
             assert fused(found, damaged) == by_tree(found, damaged)
+
+    check()
+
+
+@every_message_of_every_dialect
+def test_json_is_the_trees(dialect: str, name: str, version: int) -> None:
+    found = codec(name, version, dialect=dialect)
+
+    @settings(max_examples=min(25, settings().max_examples))
+    @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
+    def check(value: Any, seed: int) -> None:
+        damaged = with_something_odd(value, random.Random(seed))
+        for mask, record_sizes in itertools.product((False, True), repeat=2):
+            options = JsonOptions(mask=mask, record_sizes=record_sizes)
+            made = fuse_json(found.grammar, options).function
+            assert repr(made(value)) == repr(found.grammar.to_json(value, options))
+            try:
+                by_fused = made(damaged)
+            except Exception:  # the tree is asked then
+                continue
+            assert repr(by_fused) == repr(found.grammar.to_json(damaged, options))
 
     check()
 
