@@ -33,17 +33,19 @@ class Pairing:
         #: After SaslHandshake v0 tokens follow that have a size in front and nothing else.
         self.raw_tokens = False
 
-    def read(self, payload: bytes) -> Request | Response | None:
-        """The request or response that the payload is; None for a raw SASL token."""
-        correlation_id = int.from_bytes(payload[:4], "big", signed=True)
-        waiting = self._waiting.get(correlation_id, {}) if len(payload) >= 4 else {}
+    def read(self, data: bytes, offset: int = 0) -> Request | Response | None:
+        """The request or response that the payload at ``offset`` is; None for a raw SASL token."""
+        id_bytes = data[offset : offset + 4]
+        correlation_id = int.from_bytes(id_bytes, "big", signed=True)
+        waiting = self._waiting.get(correlation_id, {}) if len(id_bytes) == 4 else {}
         responses = [
-            (asked, read_response(payload, *asked, dialect=self._dialect)) for asked in waiting
+            (asked, read_response(data, *asked, dialect=self._dialect, offset=offset))
+            for asked in waiting
         ]
         for asked, response in responses:
             if response.error is None:
                 return self._answered(correlation_id, asked, response)
-        request = read_request(payload, dialect=self._dialect)
+        request = read_request(data, dialect=self._dialect, offset=offset)
         no_request = request.header is None or isinstance(request.error, UnknownMessageError)
         if self.raw_tokens and no_request:
             return None

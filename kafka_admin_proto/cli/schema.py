@@ -11,7 +11,7 @@ from typing import Any
 import click
 import msgspec
 
-from kafka_admin_proto.cli.decode import complete_api
+from kafka_admin_proto.cli.inputs import complete_api
 from kafka_admin_proto.cli.output import print_table, printable
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.render.schema_rows import schema_rows

@@ -43,7 +43,8 @@ class _Payload(msgspec.Struct, kw_only=True):
     ``api`` is the api's name without "Request" or "Response", None for an unknown key. ``data`` is
     the whole payload and ``body_offset`` where the body starts in it. ``body`` is None when it was
     not asked for or could not be read; ``error`` then says why. A body with bytes left over has
-    both a ``body`` and an ``error``.
+    both a ``body`` and an ``error``. Where the payload was read from an offset, ``data`` is all
+    that was given, and offsets count from its start.
     """
 
     message_type: ClassVar[str]
@@ -118,16 +119,20 @@ class Response(_Payload, kw_only=True):
     header: ResponseHeader | None
 
 
-def read_request(payload: Buffer, *, body: bool = True, dialect: str = "kafka") -> Request:
+def read_request(
+    payload: Buffer, *, body: bool = True, dialect: str = "kafka", offset: int = 0
+) -> Request:
     """Read a request's header and, unless ``body`` is False, its body.
 
-    Apis that ``dialect`` does not have are read as Kafka's own.
+    Apis that ``dialect`` does not have are read as Kafka's own. ``offset`` is where the payload
+    starts: 4 in a frame with its size in front.
     """
     data = bytes(payload)
-    if len(data) < 8:
+    if len(data) - offset < 8:
         too_short = DecodeError(
-            f"a request header needs at least 8 bytes, {len(data)} left",
+            f"a request header needs at least 8 bytes, {max(len(data) - offset, 0)} left",
             message="RequestHeader",
+            offset=offset,
             expected="a request header",
         )
         return Request(
@@ -137,12 +142,12 @@ def read_request(payload: Buffer, *, body: bool = True, dialect: str = "kafka") 
             api=None,
             data=data,
             header_version=1,
-            body_offset=0,
+            body_offset=offset,
             error=too_short,
         )
-    api_key, api_version = _KEY_AND_VERSION(data)
+    api_key, api_version = _KEY_AND_VERSION(data, offset)
     api, headers = _request_plan(catalog().generation, api_key, api_version, dialect)
-    header, header_version, end, error = _read_header(headers, data)
+    header, header_version, end, error = _read_header(headers, data, offset)
     request = Request(
         header=header,
         api_key=api_key,
@@ -166,11 +171,12 @@ def read_response(
     *,
     body: bool = True,
     dialect: str = "kafka",
+    offset: int = 0,
 ) -> Response:
-    """Read the response to a request of that api and version."""
+    """Read the response to a request of that api and version; ``offset`` as in read_request."""
     data = bytes(payload)
     api, headers = _response_plan(catalog().generation, api_key, api_version, dialect)
-    header, header_version, end, error = _read_header(headers, data)
+    header, header_version, end, error = _read_header(headers, data, offset)
     if api_key == API_VERSIONS_KEY and _is_fallback(data[end:]):
         api_version = 0
     response = Response(
@@ -264,18 +270,18 @@ def _body_codec(
 
 
 def _read_header(
-    headers: tuple[Codec[_H], ...], data: bytes
+    headers: tuple[Codec[_H], ...], data: bytes, offset: int
 ) -> tuple[_H | None, int, int, DecodeError | None]:
     """The header, its version, the offset of its end, and the first error if no version reads."""
     first_error = None
     for each in headers:
         try:
-            header, end = each.decode_from(data)
+            header, end = each.decode_from(data, offset)
         except DecodeError as error:
             first_error = first_error or error
         else:
             return header, each.version, end, None
-    return None, headers[0].version, 0, first_error
+    return None, headers[0].version, offset, first_error
 
 
 def _is_fallback(raw_body: bytes) -> bool:

@@ -222,35 +222,35 @@ class StructType(WireType):
         return result
 
     def emit_json(self, e: JsonEmitter, value: str) -> str:
-        """A dict display where the value has no tagged field to show, else a call of the tree."""
+        """A dict display; the tree is called where there are unknown tags."""
         if e.depth == e.DEEPEST:
             return super().emit_json(e, value)
         e.depth += 1
-        items, usual = [], []
-        for member in self.members:
-            attribute = f"{value}.{member.attribute}"
-            if member.wire_type is None:
-                continue
-            if member.tag is not None:
-                usual.append(f"{attribute} == {e.default(member.default)}")
-                continue
-            name, item = member.json, member.wire_type.emit_json(e, attribute)
-            if e.options.record_sizes and isinstance(member.wire_type, Records):
-                usual.append(f"{attribute} is not None")
-                name, item = f"{name}SizeInBytes", f"len({attribute})"
-            if e.options.mask and (member.sensitive or member.named_by):
-                item = f"None if {attribute} is None else {MASK!r}"
-                if not member.sensitive:
-                    usual.append(f"not is_secret({value}.{member.named_by})")
-                    item = member.wire_type.emit_json(e, attribute)
-            items.append(f"{name!r}: {item}")
-        if self.tagged is not None:
-            usual.append(f"not {value}.{TaggedFields.ATTRIBUTE}")
+        members = [(m, m.wire_type) for m in self.members if m.wire_type is not None]
+        items = [self._json_item(e, member, wire_type, value) for member, wire_type in members]
         e.depth -= 1
         display = f"{{{', '.join(items)}}}"
-        if not usual:
+        if self.tagged is None:
             return display
-        return f"{display} if {' and '.join(usual)} else {super().emit_json(e, value)}"
+        slow = super().emit_json(e, value)
+        return f"{slow} if {value}.{TaggedFields.ATTRIBUTE} else {display}"
+
+    def _json_item(self, e: JsonEmitter, member: Member, wire_type: WireType, owner: str) -> str:
+        """What stands in the dict display for a field."""
+        value = f"{owner}.{member.attribute}"
+        shown = wire_type.emit_json(e, value)
+        if e.options.mask and member.sensitive:
+            shown = f"None if {value} is None else {MASK!r}"
+        elif e.options.mask and member.named_by:
+            secret = f"{value} is not None and is_secret({owner}.{member.named_by})"
+            shown = f"{MASK!r} if {secret} else {shown}"
+        item = f"{member.json!r}: {shown}"
+        if e.options.record_sizes and isinstance(wire_type, Records):
+            size = f"{{'{member.json}SizeInBytes': len({value})}}"
+            item = f"**({{{item}}} if {value} is None else {size})"
+        if member.tag is not None:
+            item = f"**(nothing if {value} == {e.default(member.default)} else {{{item}}})"
+        return item
 
     def from_json(self, obj: Any, path: str) -> Any:
         if not isinstance(obj, dict):

@@ -279,7 +279,7 @@ class JsonEmitter(_Emitter):
         super().__init__()
         self.options = options
         self.depth = 0
-        self.constants |= {"options": options, "is_secret": is_secret_name}
+        self.constants |= {"options": options, "is_secret": is_secret_name, "nothing": {}}
 
     def keys(self) -> Iterator[tuple[str, object]]:
         yield from super().keys()

@@ -1,7 +1,8 @@
 """A message's tree → functions that do the same at once; see ``emit`` for their rules.
 
 ``read(b, p)`` gives the value that starts at ``p`` and the position behind it; ``write(x)`` gives
-the bytes, ``to_json(x)`` the builtins. Any exception, or a position beyond the data, means: ask the tree.
+the bytes, ``to_json(x)`` the builtins. Any exception, or a position beyond the data, means: ask
+the tree.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from kafka_admin_proto import (
     SaslHandshakeRequest,
 )
 from kafka_admin_proto.capture.blocks import Block
-from kafka_admin_proto.capture.frame_records import FrameDecoder
+from kafka_admin_proto.capture.dumps import FrameDecoder
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.incremental_alter_configs_request import (

@@ -10,7 +10,8 @@ import json
 from collections.abc import Callable, Iterator
 
 from kafka_admin_proto.capture.blocks import Block
-from kafka_admin_proto.capture.frame_records import DecodedFrame, FrameDecoder
+from kafka_admin_proto.capture.dumps import FrameDecoder
+from kafka_admin_proto.capture.frame_records import DecodedFrame
 from kafka_admin_proto.capture.readers import READERS, read_blocks
 from kafka_admin_proto.errors import DumpError
 from tests.capture import formatters

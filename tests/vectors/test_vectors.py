@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto import TrailingBytesError, codec
-from kafka_admin_proto.capture.frame_records import FrameDecoder
+from kafka_admin_proto.capture.dumps import FrameDecoder
 from kafka_admin_proto.capture.readers import read_blocks
 
 HERE = Path(__file__).parent

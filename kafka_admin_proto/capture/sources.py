@@ -1,0 +1,63 @@
+"""Any input → frames: what it is decides who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from io import BufferedReader
+
+from kafka_admin_proto.capture.captures import open_file, read_captures
+from kafka_admin_proto.capture.dumps import FrameDecoder
+from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.packet_files import is_capture
+from kafka_admin_proto.capture.readers import READERS, read_blocks
+from kafka_admin_proto.capture.text import SAMPLE
+from kafka_admin_proto.errors import DumpError
+from kafka_admin_proto.wire.blobs import readable
+
+#: The name of the format of packet captures: pcap, pcapng, either of them compressed.
+PCAP = "pcap"
+#: What ``format`` may be beside "auto".
+FORMATS = (PCAP, *READERS)
+
+
+def read_frames(
+    names: Iterable[str],
+    decoder: FrameDecoder,
+    *,
+    format: str = "auto",
+    bodies: Collection[int] | None = None,
+    opener: Callable[[str], BufferedReader] = open_file,
+) -> Iterator[DecodedFrame]:
+    """Every frame of the inputs; one that cannot be read is a frame with that problem.
+
+    Captures of packets are read as they come, all of them as one capture, after the dumps, which
+    are read whole. ``decoder`` reads the dumps, and says limit and dialect for all. ``bodies`` are
+    the api keys whose bodies are read, None for all. ``opener`` is asked twice for a capture: to
+    look at its start, and to read it.
+    """
+    captures = []
+    for name in names:
+        try:
+            stream = opener(name)
+            if format == PCAP or (format == "auto" and is_capture(stream.peek(SAMPLE))):
+                captures.append(name)
+                continue
+            with stream:
+                blocks = read_blocks(stream.read(), format)
+        except (DumpError, OSError) as caught:
+            error = caught if isinstance(caught, DumpError) else DumpError(str(caught))
+            yield DecodedFrame(
+                capture=readable(name),
+                line=error.line,
+                stream_offset=0,
+                direction="data",
+                data=b"",
+                error=error,
+            )
+            continue
+        for block in blocks:
+            yield from decoder.decode(block, readable(name))
+    if captures:
+        yield from read_captures(
+            captures, limit=decoder.limit, dialect=decoder.dialect, bodies=bodies, opener=opener
+        )

@@ -1,0 +1,93 @@
+"""Connections that do not speak Kafka: what they speak instead, from their first bytes."""
+
+from __future__ import annotations
+
+import struct
+
+_HANDSHAKE, _ALERT, _DATA = 22, 21, 23
+_CLIENT_HELLO, _SERVER_HELLO = 1, 2
+_SUPPORTED_VERSIONS = 43
+_TLS = {
+    0x0300: "SSL 3.0",
+    0x0301: "TLS 1.0",
+    0x0302: "TLS 1.1",
+    0x0303: "TLS 1.2",
+    0x0304: "TLS 1.3",
+}
+_HTTP = (b"GET ", b"POST ", b"PUT ", b"HEAD ", b"DELETE ", b"OPTIONS ", b"CONNECT ", b"PATCH ")
+#: First bytes of either side → what it is.
+_OTHERS = {
+    b"PRI * HTTP/2": "HTTP/2",
+    b"HTTP/": "HTTP",
+    b"SSH-": "SSH",
+    b"PROXY ": "a PROXY protocol header",
+    b"\r\n\r\n\x00\r\nQUIT\n": "a PROXY protocol header",
+}
+#: Bytes of each side that recognising takes; hellos are in the first few packets.
+ENOUGH = 4096
+
+
+def is_stranger(start: bytes) -> bool:
+    """Whether a side that starts with these bytes surely does not speak Kafka."""
+    if start[:1] in (b"\x14", b"\x15", b"\x16", b"\x17") and start[1:2] == b"\x03":
+        return True
+    return start.startswith((*_HTTP, *_OTHERS))
+
+
+def describe(starts: tuple[bytes, bytes], size: int) -> str:
+    """What the connection is, as in "encrypted: TLS 1.3 handshake, 41 kB not decoded"."""
+    return f"{_name(starts)}, {_amount(size)} not decoded"
+
+
+def _name(starts: tuple[bytes, bytes]) -> str:
+    for start in starts:
+        for first, name in _OTHERS.items():
+            if start.startswith(first):
+                return f"not Kafka: {name}"
+        if start.startswith(_HTTP):
+            return "not Kafka: HTTP"
+    kinds = {start[0] for start in starts if start}
+    if _HANDSHAKE in kinds:
+        # The server decides; a client alone says the newest that it would take.
+        hellos = sorted(filter(None, map(_hello, starts)), reverse=True)
+        version = _TLS.get(hellos[0][1], "TLS") if hellos else "TLS"
+        return f"encrypted: {version} handshake"
+    return "encrypted: a TLS alert" if kinds == {_ALERT} else "encrypted: TLS"
+
+
+def _hello(start: bytes) -> tuple[int, int] | None:
+    """A hello's type (2 for the server's) and TLS version."""
+    if len(start) < 11 or start[0] != _HANDSHAKE or start[5] not in (_CLIENT_HELLO, _SERVER_HELLO):
+        return None
+    message, version = start[5], int.from_bytes(start[9:11], "big")
+    try:
+        offered = [each for each in _supported(start) if each in _TLS]
+    except (struct.error, IndexError):  # no such extension: TLS 1.2 or older
+        offered = []
+    return message, max(offered, default=version)
+
+
+def _supported(start: bytes) -> tuple[int, ...]:
+    """The versions in a hello's supported_versions (RFC 8446); struct.error without them."""
+    at = 44 + start[43]  # behind the record and handshake headers, the version and random
+    if start[5] == _CLIENT_HELLO:
+        at += 2 + int.from_bytes(start[at : at + 2], "big")  # cipher suites
+        at += 1 + start[at]  # compression methods
+    else:
+        at += 3
+    at += 2
+    while True:
+        extension, size = struct.unpack_from(">HH", start, at)
+        at += 4
+        if extension == _SUPPORTED_VERSIONS:
+            value = start[at : at + size]
+            if start[5] == _CLIENT_HELLO:
+                value = value[1:]
+            return struct.unpack(f">{len(value) // 2}H", value[: len(value) // 2 * 2])
+        at += size
+
+
+def _amount(size: int) -> str:
+    if size < 1000:
+        return f"{size} byte{'s' * (size != 1)}"
+    return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

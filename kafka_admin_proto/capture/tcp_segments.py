@@ -1,0 +1,143 @@
+"""Packets → TCP segments.
+
+A plain packet (a link header of a fixed size, IPv4 without options or IPv6 without extension
+headers) is read with one ``struct``; dpkt reads every other one, at some ten times the cost.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from typing import Any, NamedTuple
+
+from kafka_admin_proto.errors import MissingExtraError
+
+FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
+
+#: LINKTYPE → (size of its header, where in it the EtherType is).
+_ETHERTYPE_AT = {1: (14, 12), 113: (16, 14), 276: (20, 0)}
+#: LINKTYPE → size of a header that leaves the IP version to the IP header: BSD loopback (null and
+#: loop), raw IP in its various numbers.
+_NO_ETHERTYPE = {0: 4, 108: 4, 12: 0, 14: 0, 101: 0, 228: 0, 229: 0}
+LINK_TYPES = frozenset(_ETHERTYPE_AT) | frozenset(_NO_ETHERTYPE)
+
+_IP4, _IP6 = 0x0800, 0x86DD
+_VLAN = (0x8100, 0x88A8, 0x9100)
+_TCP = 6
+
+#: Of IPv4: version and header size, total size, fragment, protocol; addresses and ports; of TCP:
+#: sequence number, offset and flags.
+_PLAIN_4 = struct.Struct(">BxHxxHxBxx12sI4xBB").unpack_from
+#: Of IPv6: version, payload size, next header.
+_PLAIN_6 = struct.Struct(">B3xHBx36sI4xBB").unpack_from
+
+
+class Segment(NamedTuple):
+    """``key`` are source and destination address and port, as they stand in the headers.
+
+    ``missing`` are the bytes at the end of the payload that were not captured.
+    """
+
+    key: bytes
+    sequence: int
+    flags: int
+    payload: bytes
+    missing: int
+
+
+def read_segment(link: int, data: bytes) -> Segment | None:
+    """The TCP segment in a packet; None for anything else."""
+    found = _ETHERTYPE_AT.get(link)
+    try:
+        if found is not None:
+            start, at = found
+            kind = data[at] << 8 | data[at + 1]
+        else:
+            start = _NO_ETHERTYPE[link]
+            kind = _IP4 if data[start] >> 4 == 4 else _IP6
+        if kind == _IP4:
+            version, size, fragment, protocol, key, sequence, offset, flags = _PLAIN_4(data, start)
+            # Sizes of 0 are those of packets that the network card cut up later (offload).
+            if version == 0x45 and protocol == _TCP and not fragment & 0x3FFF and size:
+                return _segment(data, start + 20, start + size, key, sequence, offset, flags)
+            if version >> 4 == 4 and protocol != _TCP:
+                return None
+        elif kind == _IP6:
+            version, size, protocol, key, sequence, offset, flags = _PLAIN_6(data, start)
+            if version >> 4 == 6 and protocol == _TCP and size:
+                start += 40
+                return _segment(data, start, start + size, key, sequence, offset, flags)
+        elif kind not in _VLAN:
+            return None
+    except (struct.error, IndexError):
+        return None  # too short for TCP
+    except KeyError:
+        return None
+    return _by_dpkt(link, data)
+
+
+def _segment(
+    data: bytes, tcp: int, end: int, key: bytes, sequence: int, offset: int, flags: int
+) -> Segment:
+    start = tcp + (offset >> 2 & 0x3C)
+    return Segment(key, sequence, flags, data[start:end], max(end - max(len(data), start), 0))
+
+
+def _by_dpkt(link: int, data: bytes) -> Segment | None:
+    """The general way: VLAN tags, IP options, extension headers, offload."""
+    ip = _ip_of(link, data)
+    if ip is None:
+        return None
+    tcp = ip.data
+    if type(tcp).__name__ != "TCP":
+        return None
+    payload = bytes(tcp.data)
+    addresses: bytes = ip.src + ip.dst
+    key = addresses + struct.pack(">HH", tcp.sport, tcp.dport)
+    # In IPv6 the size includes extension headers, which are as long as they say.
+    if len(ip.src) == 4:
+        wanted = ip.len - 4 * ip.hl - 4 * tcp.off if ip.len else len(payload)
+    else:
+        extensions = sum(each.length for each in ip.all_extension_headers)
+        wanted = ip.plen - extensions - 4 * tcp.off if ip.plen else len(payload)
+    wanted = max(wanted, 0)
+    return Segment(key, tcp.seq, tcp.flags, payload[:wanted], max(wanted - len(payload), 0))
+
+
+def _ip_of(link: int, data: bytes) -> Any:
+    """dpkt's IP or IP6 with a whole TCP header in it, None for anything else."""
+    try:
+        import dpkt
+    except ModuleNotFoundError:
+        raise MissingExtraError(
+            "packets with VLAN tags or IP options need dpkt: "
+            "pip install 'kafka-admin-proto[capture]'"
+        ) from None
+    classes = {1: dpkt.ethernet.Ethernet, 113: dpkt.sll.SLL, 276: dpkt.sll2.SLL2}
+    try:
+        if link in classes:
+            found = classes[link](data)
+            ip = found.data
+        else:
+            rest = data[_NO_ETHERTYPE[link] :]
+            ip = dpkt.ip.IP(rest) if rest[0] >> 4 == 4 else dpkt.ip6.IP6(rest)
+        if isinstance(ip, dpkt.ip.IP):
+            return None if ip.mf or ip.offset else ip
+        return ip if isinstance(ip, dpkt.ip6.IP6) else None
+    except (dpkt.Error, struct.error, IndexError, ValueError):
+        return None
+
+
+def endpoint(address: bytes, port: bytes) -> str:
+    """``127.0.0.1:9092``, ``[::1]:9092``; an IPv4 address in IPv6's clothes as itself."""
+    number = int.from_bytes(port, "big")
+    if len(address) == 4:
+        return f"{'.'.join(map(str, address))}:{number}"
+    ip = ipaddress.IPv6Address(address)
+    return f"{ip.ipv4_mapped}:{number}" if ip.ipv4_mapped else f"[{ip}]:{number}"
+
+
+def reversed_key(key: bytes) -> bytes:
+    """The key of the other direction."""
+    size = (len(key) - 4) // 2
+    return key[size : 2 * size] + key[:size] + key[-2:] + key[-4:-2]

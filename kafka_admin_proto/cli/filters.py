@@ -1,0 +1,116 @@
+"""Which frames of an input to show: options that commands share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+import click
+import msgspec
+
+from kafka_admin_proto.capture.dumps import message_name
+from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.errors import UnknownMessageError
+from kafka_admin_proto.schema.catalog import catalog
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """What a frame must have to be shown; None stands for anything.
+
+    ``since`` and ``until`` are microseconds since 1970, the first included.
+    """
+
+    api_keys: frozenset[int] | None = None
+    client_id: str | None = None
+    connection: str | None = None
+    errors_only: bool = False
+    since: int | None = None
+    until: int | None = None
+
+    def __call__(self, frame: DecodedFrame) -> bool:
+        if self.api_keys is not None and frame.api_key not in self.api_keys:
+            return False
+        if self.client_id is not None and frame.client_id != self.client_id:
+            return False
+        if self.connection is not None and not self._is_connection(frame):
+            return False
+        if self.since is not None and (frame.ts is None or frame.ts < self.since):
+            return False
+        if self.until is not None and (frame.ts is None or frame.ts >= self.until):
+            return False
+        return not self.errors_only or frame.error is not None or bool(frame.error_codes())
+
+    def _is_connection(self, frame: DecodedFrame) -> bool:
+        """By its whole name, one of its ends, or the address of one."""
+        ends = (frame.client or "", frame.server or "")
+        names = (frame.connection, *ends, *(end.rpartition(":")[0] for end in ends))
+        return self.connection in names
+
+
+class Shown:
+    """Numbers the frames from 1, gives those to show, and counts the problems among them."""
+
+    def __init__(self, frames: Iterable[DecodedFrame], wanted: Filter, only: int | None) -> None:
+        self._frames = frames
+        self._wanted = wanted
+        self._only = only
+        self.count = 0
+        self.problems = 0
+
+    def __iter__(self) -> Iterator[tuple[int, DecodedFrame]]:
+        for frame in self._frames:
+            self.count += 1
+            if self._only in (None, self.count) and self._wanted(frame):
+                self.problems += frame.error is not None
+                yield self.count, frame
+
+    def finish(self) -> None:
+        """Leave with the exit code, once all frames were taken.
+
+        Raises click.UsageError where there was no frame of the number asked for.
+        """
+        if self._only is not None and self.count < self._only:
+            raise click.UsageError(f"there is no frame {self._only}; the input has {self.count}")
+        sys.exit(1 if self.problems else 0)
+
+
+def api_keys(text: str, dialect: str) -> frozenset[int]:
+    """The keys of apis given by name, in any case, or number: "CreateTopics,3"."""
+    keys = set()
+    names = {name.casefold(): name for name in catalog().names(dialect)}
+    for word in filter(None, (word.strip() for word in text.split(","))):
+        if word.isdecimal():
+            keys.add(int(word))
+            continue
+        known = word if f"{word.casefold()}request" not in names else f"{word}Request"
+        try:
+            found = message_name(names.get(known.casefold(), known), dialect=dialect)
+        except UnknownMessageError as error:
+            raise click.UsageError(str(error)) from None
+        key = catalog().entry(found, dialect).api_key
+        if key is None or catalog().entry(found, dialect).type not in ("request", "response"):
+            raise click.UsageError(f"{found} is no request, nor the response to one")
+        keys.add(key)
+    return frozenset(keys)
+
+
+class Instant(click.ParamType[int]):
+    """A point in time as microseconds since 1970; a date and time without a zone is in UTC."""
+
+    name = "time"
+
+    def convert(
+        self, value: str, parameter: click.Parameter | None, context: click.Context | None
+    ) -> int:
+        try:
+            return round(float(value) * 1_000_000)
+        except (ValueError, OverflowError):
+            pass
+        try:
+            found = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither 2026-01-31T12:00:00 nor seconds since 1970")
+        if found.tzinfo is None:
+            found = found.replace(tzinfo=UTC)
+        return round(found.timestamp() * 1_000_000)

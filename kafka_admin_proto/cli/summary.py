@@ -1,0 +1,86 @@
+"""Frames counted: per api and version how many, how large, how fast, with which errors."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.protocol.error_codes import error_name
+
+_PERCENTILES = (50, 90, 99)
+#: Latencies are kept in classes of this width: 1 % of themselves.
+_STEP = math.log(1.01)
+
+
+class _Latencies:
+    """Percentiles of any number of latencies in little memory, exact to 1 %."""
+
+    def __init__(self) -> None:
+        self._classes: Counter[int] = Counter()
+        self._largest = 0
+
+    def add(self, microseconds: int) -> None:
+        self._classes[round(math.log(max(microseconds, 1)) / _STEP)] += 1
+        self._largest = max(self._largest, microseconds)
+
+    def percentile(self, percent: int) -> int | None:
+        wanted = math.ceil(self._classes.total() * percent / 100)
+        for each in sorted(self._classes):
+            wanted -= self._classes[each]
+            if wanted <= 0:
+                return min(round(math.exp(each * _STEP)), self._largest)
+        return None
+
+    @property
+    def largest(self) -> int | None:
+        return self._largest if self._classes else None
+
+
+class _Group:
+    def __init__(self) -> None:
+        self.requests = self.responses = self.bytes = self.problems = 0
+        self.latencies = _Latencies()
+        self.errors: Counter[str] = Counter()
+
+
+def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]]:
+    """One row an api and version, in the order of keys; bytes outside of frames come last.
+
+    Latencies are in microseconds, percentiles exact to 1 %. ``errors`` counts the frames that
+    have an error code, by its name.
+    """
+    groups: dict[tuple[int, int, str], _Group] = {}
+    for _, frame in frames:
+        key = -1 if frame.api_key is None else frame.api_key
+        version = -1 if frame.api_version is None else frame.api_version
+        group = groups.setdefault((key, version, frame.api or ""), _Group())
+        group.requests += frame.direction == "request"
+        group.responses += frame.direction == "response"
+        group.bytes += 0 if frame.forwarded else frame.size
+        group.problems += frame.error is not None
+        if frame.latency_us is not None and not frame.forwarded:
+            group.latencies.add(frame.latency_us)
+        for code in frame.error_codes():
+            group.errors[error_name(code) or str(code)] += 1
+    ordered = sorted(groups, key=lambda key: (key[0] < 0, key))
+    return [_row(*key, groups[key]) for key in ordered]
+
+
+def _row(key: int, version: int, api: str, group: _Group) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "api_key": None if key < 0 else key,
+        "api": api or None,
+        "api_version": None if version < 0 else version,
+        "requests": group.requests,
+        "responses": group.responses,
+        "bytes": group.bytes,
+    }
+    for percent in _PERCENTILES:
+        row[f"latency_p{percent}_us"] = group.latencies.percentile(percent)
+    row["latency_max_us"] = group.latencies.largest
+    row["errors"] = dict(group.errors.most_common())
+    row["problems"] = group.problems
+    return row
