@@ -20,6 +20,7 @@ import msgspec
 from kafka_admin_proto.errors import (
     DecodeError,
     KafkaAdminProtoError,
+    TrailingBytesError,
     UnknownErrorCodeError,
     UnknownMessageError,
 )
@@ -138,7 +139,8 @@ def explain(
     start, end = _fault_span(error, data, at)
     if at < start:
         explained.append(_rest(at, start, secret=secret))
-    explained.append(_fault(error, start, end, secret))
+    hidden = secret and not _is_told(error, data[start:end])
+    explained.append(_fault(error, start, end, hidden))
     if end < len(data):
         explained.append(_rest(end, len(data), secret=secret))
     return Explanation(data, tuple(explained))
@@ -151,8 +153,20 @@ def _rest(start: int, end: int, *, secret: bool) -> ExplainedRow:
 def _fault(error: KafkaAdminProtoError, start: int, end: int, secret: bool) -> ExplainedRow:
     if not isinstance(error, DecodeError):
         return ExplainedRow(start, end, "(fault)", "", None, str(error), "fault", secret)
-    path = error.path or "(fault)"
+    left_over = isinstance(error, TrailingBytesError)
+    path = error.path or ("(left over)" if left_over else "(fault)")
     return ExplainedRow(start, end, path, error.expected, None, error.fault, "fault", secret)
+
+
+def _is_told(error: KafkaAdminProtoError, prefix: bytes) -> bool:
+    """Whether the reason itself quotes the length that these bytes are: then they hide nothing."""
+    if not isinstance(error, DecodeError) or not 0 < len(prefix) <= _VARINT:
+        return False
+    if error.expected.startswith("COMPACT_"):
+        number = _uvarint(prefix) - 1
+    else:
+        number = int.from_bytes(prefix, "big", signed=True)
+    return str(number) in re.findall(r"-?\d+", error.fault)
 
 
 def _fault_span(error: KafkaAdminProtoError, data: bytes, at: int) -> tuple[int, int]:
@@ -283,8 +297,12 @@ def _length(what: str, row: FieldRow, data: bytes, compact: bool, end: int) -> s
         if number < 0:
             return f"{what} {number} is null"
         return "" if what == "count" else f"{what} {number}"
-    number = sum((byte & 0x7F) << 7 * place for place, byte in enumerate(prefix))
+    number = _uvarint(prefix)
     return f"{what} 0 is null" if number == 0 else f"{what} {number - 1}, written plus one"
+
+
+def _uvarint(data: bytes) -> int:
+    return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(data))
 
 
 def _s(count: int) -> str:
