@@ -35,7 +35,7 @@ $(PEERS): $(READY)
 
 demo: $(READY)
 	$(VENV)/bin/kap decode samples/create_topics.hex
-	$(VENV)/bin/kap decode samples/create_topics.hex --output fields --only 1
+	$(VENV)/bin/kap explain samples/create_topics.hex --only 1
 
 test: $(READY)
 	$(RUN) -m pytest $(TESTS)

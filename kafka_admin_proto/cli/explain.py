@@ -1,0 +1,187 @@
+"""``kap explain``: every byte of a frame beside the field that it belongs to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.cli.inputs import Inputs, with_inputs
+from kafka_admin_proto.render.explain import Explanation, Node, explain
+from kafka_admin_proto.render.html import PageFrame, html_page
+from kafka_admin_proto.render.text import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: Bytes in a line where piped, and on a terminal of that width at least.
+_PIPED_BYTES = 16
+_TERMINAL_BYTES = ((150, 8), (0, 4))
+#: On a terminal a field shows that many lines of its bytes, and so much of its value.
+_TERMINAL_LINES = 4
+_TERMINAL_VALUE = 200
+#: Types are shown on terminals from that width on: the other columns say more.
+_WIDE = 110
+#: Where piped, no cell is padded beyond this: one long cell must not widen every row.
+_WIDEST = 40
+#: The colour of each depth, from the outermost inwards; deeper ones start anew.
+_COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_cyan", "bright_green")
+_COLUMNS = ("offset", "bytes", "field", "type", "value", "meaning")
+
+
+@click.command(name="explain")
+@with_inputs
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write one page for a browser, which needs nothing else; - is standard output.",
+)
+@click.option("--show-secrets", is_flag=True, help="Do not mask passwords, tokens and keys.")
+def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> None:
+    """Explain each frame of FILES or standard input, byte by byte.
+
+    Each field has its offset, bytes, type and value, and what the value means: names of apis and
+    errors, words for numbers, dates for timestamps. A frame that does not decode is explained as
+    far as that goes, with the reason at the byte where it stops.
+
+    \b
+    Examples:
+      kap explain dump.hex
+      kap explain dump.hex --only 3
+      kap explain dump.hex --html frames.html
+      kap explain admin.pcap --api CreateTopics --errors-only
+      echo 00000000000bb800 | kap explain --unit body --api CreateTopics --version 1
+
+    \b
+    Exit codes: 0 fine, 1 something did not decode, 2 usage.
+    """
+    frames = inputs.frames()
+    mask = not show_secrets
+    if html is not None:
+        pages = (
+            PageFrame(number, _title(frame), explanation_of(frame, mask=mask), frame.problem or "")
+            for number, frame in frames
+        )
+        with click.open_file(html, "w", encoding="utf-8") as file:
+            for part in html_page(pages):
+                file.write(part)
+    else:
+        write = _terminal_writer() if sys.stdout.isatty() else _write_plain
+        for number, frame in frames:
+            title = f"frame {number}: {_title(frame)}"
+            write(title, explanation_of(frame, mask=mask))
+            if frame.error is not None:
+                click.echo(printable(f"frame {number}: {frame.problem}"), err=True)
+    frames.finish()
+
+
+def explanation_of(frame: DecodedFrame, *, mask: bool) -> Explanation:
+    """The frame's rows with their meanings."""
+    spec = None if frame.codec is None else frame.codec.spec
+    return explain(
+        frame.field_rows(mask=mask),
+        frame.data,
+        message="" if spec is None else spec.name,
+        dialect="kafka" if spec is None else spec.dialect,
+        error=frame.error,
+        topic_names=frame.topic_names,
+    )
+
+
+def _title(frame: DecodedFrame) -> str:
+    """What the frame is, in a line: "CreateTopics v4 request, 54 bytes, correlation id 1"."""
+    name = frame.api or ("unknown" if frame.api_key is None else f"api key {frame.api_key}")
+    version = "" if frame.api_version is None else f" v{frame.api_version}"
+    what = "SASL token" if frame.is_token else f"{name}{version} {frame.direction}"
+    parts = [what, f"{len(frame.data)} bytes"]
+    if frame.correlation_id is not None:
+        parts.append(f"correlation id {frame.correlation_id}")
+    return printable(", ".join(parts))
+
+
+def _cells(node: Node) -> tuple[str, str, str, str]:
+    """Field, type, value and meaning of a node."""
+    label = "  " * node.depth + printable(node.label)
+    row = node.row
+    if row is None:
+        return label, "", "", ""
+    meaning = f"stopped here: {row.meaning}" if row.kind == "fault" else row.meaning
+    return label, row.type, row.shown_value, printable(meaning)
+
+
+def _hex_lines(explanation: Explanation, node: Node, size: int) -> list[str]:
+    found = [] if node.row is None else explanation.row_hex(node.row)
+    return [" ".join(found[at : at + size]) for at in range(0, len(found), size)] or [""]
+
+
+def _write_plain(title: str, explanation: Explanation) -> None:
+    """Padded columns; a long run of bytes goes on in the lines below its field."""
+    nodes = explanation.nodes()
+    cells = [_cells(node) for node in nodes]
+    widths = [max([len(_COLUMNS[i + 2]), *(len(c[i]) for c in cells)]) for i in range(4)]
+    widths = [min(width, _WIDEST) for width in widths]
+    longest = max([*(n.end - n.start for n in nodes if n.row), 2], default=2)
+    bytes_width = 3 * min(longest, _PIPED_BYTES) - 1
+    offset_width = max(len(str(len(explanation.data))), len(_COLUMNS[0]))
+
+    def line(offset: str, data: str, rest: Iterable[str]) -> Iterator[str]:
+        yield offset.ljust(offset_width)
+        yield data.ljust(bytes_width)
+        for cell, width in zip(rest, widths, strict=False):
+            yield cell.ljust(width)
+
+    click.echo(title)
+    click.echo("  ".join(line(_COLUMNS[0], _COLUMNS[1], _COLUMNS[2:])).rstrip())
+    for node, rest in zip(nodes, cells, strict=True):
+        first, *more = _hex_lines(explanation, node, _PIPED_BYTES)
+        offset = "" if node.row is None else str(node.start)
+        click.echo("  ".join(line(offset, first, rest)).rstrip())
+        for index, data in enumerate(more, 1):
+            at = str(node.start + index * _PIPED_BYTES)
+            click.echo("  ".join(line(at, data, ())).rstrip())
+    click.echo()
+
+
+def _terminal_writer() -> Callable[[str, Explanation], None]:
+    from rich.console import Console
+
+    console = Console()
+    return lambda title, explanation: _write_terminal(console, title, explanation)
+
+
+def _write_terminal(console: Console, title: str, explanation: Explanation) -> None:
+    """A table as wide as the terminal, each depth in its colour; long bytes and values are cut."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=Text(title, "bold"), title_justify="left"
+    )
+    wide = console.width >= _WIDE
+    shown = [0, 1, 2, 3] if wide else [0, 2, 3]
+    size = next(count for width, count in _TERMINAL_BYTES if console.width >= width)
+    nodes = explanation.nodes()
+    table.add_column(_COLUMNS[0], justify="right", no_wrap=True)
+    table.add_column(_COLUMNS[1], no_wrap=True)
+    for index in shown:
+        table.add_column(_COLUMNS[index + 2], overflow="fold")
+    for node in nodes:
+        fault = node.row is not None and node.row.kind == "fault"
+        style = "bold red" if fault else _COLOURS[node.depth % len(_COLOURS)]
+        lines = _hex_lines(explanation, node, size)
+        if len(lines) > _TERMINAL_LINES:
+            lines[_TERMINAL_LINES - 1 :] = [f"… {node.end - node.start} bytes"]
+        cells = list(_cells(node))
+        if len(cells[2]) > _TERMINAL_VALUE:
+            cells[2] = cells[2][: _TERMINAL_VALUE - 1] + "…"
+        styles = (style, "dim", "", style if fault else "italic")
+        table.add_row(
+            Text("" if node.row is None else str(node.start), "dim"),
+            Text("\n".join(lines), style),
+            *(Text(cells[i], styles[i]) for i in shown),
+        )
+    console.print(table)

@@ -1,0 +1,369 @@
+"""A frame explained to its last byte: each piece with what it is and what that means.
+
+    explanation = explain(frame.field_rows(), frame.data, message="CreateTopicsRequest")
+    for row in explanation.rows: ...       # every byte of the frame is in exactly one of them
+    for node in explanation.nodes(): ...   # the same as a tree, structs without bytes included
+
+The rows given may be finer than the wire types: whoever decodes what is inside a ``records``
+field puts rows with longer paths (``records.batches[0].crc``) in the place of that one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+
+from kafka_admin_proto.errors import (
+    DecodeError,
+    KafkaAdminProtoError,
+    TrailingBytesError,
+    UnknownErrorCodeError,
+    UnknownMessageError,
+)
+from kafka_admin_proto.protocol.error_codes import ErrorCode, error_code, is_error_field
+from kafka_admin_proto.render.fields import FieldRow, masked_hex
+from kafka_admin_proto.render.meanings import api_name, meaning_of, size
+from kafka_admin_proto.render.text import compact_json
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.wire.fixed import uuid_from_text
+
+Kind = Literal["field", "fault", "rest"]
+_HEADER = "header."
+_INDEX = re.compile(r"\[\d+\]")
+_PARTS = re.compile(r"\[\d+\]|[^.\[]+")
+#: Types whose value in a row is its bytes in hex.
+_BYTES = ("BYTES", "RECORDS", "RAW_TAGGED_FIELD")
+#: A varint of 32 bits has no more bytes.
+_VARINT = 5
+
+
+class ExplainedRow(msgspec.Struct, frozen=True):
+    """Bytes ``start`` to ``end`` (excluded) of a frame, and what they are.
+
+    ``value`` is the field's JSON form, or words for one that is bytes or only a count or marker.
+    ``kind`` "fault" are the bytes at which decoding stopped, ``meaning`` then the reason; "rest"
+    are bytes that no field was read from.
+    """
+
+    start: int
+    end: int
+    path: str
+    type: str
+    value: Any
+    meaning: str
+    kind: Kind = "field"
+    secret: bool = False
+
+    @property
+    def shown_value(self) -> str:
+        """The value in one line: JSON for fields, words for what is only a count or a marker."""
+        if self.kind != "field":
+            return ""
+        is_words = self.secret or (isinstance(self.value, str) and not _is_json(self.type))
+        return str(self.value) if is_words else compact_json(self.value)
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A row in its place in the tree, or (``row`` None) a struct, which has no bytes of its own.
+
+    ``start`` and ``end`` span the children too. ``label`` is the last part of ``path``.
+    """
+
+    path: str
+    label: str
+    depth: int
+    start: int
+    end: int
+    row: ExplainedRow | None
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """All rows of a frame in the order of its bytes."""
+
+    data: bytes
+    rows: tuple[ExplainedRow, ...]
+
+    def nodes(self) -> list[Node]:
+        """The rows as a tree, parents before their children."""
+        return _nodes(self.rows)
+
+    def hex(self) -> str:
+        """All bytes in hex, those of secrets as ``**``."""
+        return masked_hex(self.data, [(row.start, row.end) for row in self.rows if row.secret])
+
+    def row_hex(self, row: ExplainedRow) -> list[str]:
+        """The bytes of a row, two digits each."""
+        if row.secret:
+            return ["**"] * (row.end - row.start)
+        return [f"{byte:02x}" for byte in self.data[row.start : row.end]]
+
+
+def explain(
+    rows: Iterable[FieldRow],
+    data: bytes,
+    *,
+    message: str = "",
+    dialect: str = "kafka",
+    error: KafkaAdminProtoError | None = None,
+    topic_names: Mapping[UUID, str] | None = None,
+) -> Explanation:
+    """The rows of a frame with their meanings, and what no row was made of.
+
+    ``message`` is the name of the body ("" for an unknown one) in ``dialect``, ``error`` why the
+    decoding stopped, ``topic_names`` what topic ids stand for as far as that is known.
+    """
+    words = _Words(message, dialect, topic_names or {})
+    explained: list[ExplainedRow] = []
+    at = 0
+    unread: FieldRow | None = None
+    for row in rows:
+        if row.type == "":
+            unread = row
+            break
+        if row.start > at:
+            explained.append(_rest(at, row.start, secret=False))
+        explained.append(words.explain(row, data))
+        at = row.end
+    if unread is not None and unread.start > at:
+        explained.append(_rest(at, unread.start, secret=unread.secret))
+        at = unread.start
+    secret = unread is not None and unread.secret
+    if error is None:
+        if at < len(data):
+            explained.append(_rest(at, len(data), secret=secret))
+        return Explanation(data, tuple(explained))
+    start, end = _fault_span(error, data, at)
+    if at < start:
+        explained.append(_rest(at, start, secret=secret))
+    hidden = secret and not _is_told(error, data[start:end])
+    explained.append(_fault(error, start, end, hidden))
+    if end < len(data):
+        explained.append(_rest(end, len(data), secret=secret))
+    return Explanation(data, tuple(explained))
+
+
+def _rest(start: int, end: int, *, secret: bool) -> ExplainedRow:
+    return ExplainedRow(start, end, "(not decoded)", "", None, size(end - start), "rest", secret)
+
+
+def _fault(error: KafkaAdminProtoError, start: int, end: int, secret: bool) -> ExplainedRow:
+    if not isinstance(error, DecodeError):
+        return ExplainedRow(start, end, "(fault)", "", None, str(error), "fault", secret)
+    left_over = isinstance(error, TrailingBytesError)
+    path = error.path or ("(left over)" if left_over else "(fault)")
+    return ExplainedRow(start, end, path, error.expected, None, error.fault, "fault", secret)
+
+
+def _is_told(error: KafkaAdminProtoError, prefix: bytes) -> bool:
+    """Whether the reason itself quotes the length that these bytes are: then they hide nothing."""
+    if not isinstance(error, DecodeError) or not 0 < len(prefix) <= _VARINT:
+        return False
+    if error.expected.startswith("COMPACT_"):
+        number = _uvarint(prefix) - 1
+    else:
+        number = int.from_bytes(prefix, "big", signed=True)
+    return str(number) in re.findall(r"-?\d+", error.fault)
+
+
+def _fault_span(error: KafkaAdminProtoError, data: bytes, at: int) -> tuple[int, int]:
+    """The bytes to blame: a length that lies is its bytes, anything else all that is left.
+
+    Never before ``at``, where the rows end.
+    """
+    if not isinstance(error, DecodeError):
+        return at, len(data)
+    start = min(max(error.offset, at), len(data))
+    expected = error.expected
+    if expected.startswith("COMPACT_"):
+        end = start
+        while end < min(start + _VARINT, len(data)) and data[end] & 0x80:
+            end += 1
+        return start, min(end + 1, len(data))
+    if "ARRAY" in expected or expected.endswith(("BYTES", "RECORDS")):
+        return start, min(start + 4, len(data))
+    if expected.endswith("STRING"):
+        return start, min(start + 2, len(data))
+    return start, len(data)
+
+
+class _Words:
+    """Finds the meanings of one frame's rows."""
+
+    def __init__(self, message: str, dialect: str, topic_names: Mapping[UUID, str]) -> None:
+        self.message = message
+        self.dialect = dialect
+        self.topic_names = topic_names
+        self._api_key: int | None = None
+
+    def explain(self, row: FieldRow, data: bytes) -> ExplainedRow:
+        value = row.value
+        parts = []
+        if not row.secret:
+            parts = [self._of_field(row), _of_encoding(row, data)]
+            if value is not None and row.type.endswith(_BYTES):
+                value = size(len(value) // 2)  # the hex would be the bytes once more
+        meaning = "; ".join(part for part in parts if part)
+        return ExplainedRow(
+            row.start, row.end, row.path, row.type, value, meaning, secret=row.secret
+        )
+
+    def _of_field(self, row: FieldRow) -> str:
+        path = _INDEX.sub("", row.path)
+        if row.value is None or _is_container(row.type):
+            return ""
+        if path == "size":
+            return f"{size(row.value)} follow"
+        if path.startswith(_HEADER):
+            return self._of_header(path.removeprefix(_HEADER), row.value)
+        if is_error_field(path) and isinstance(row.value, int):
+            return _error_words(row.value, self.dialect)
+        meaning = meaning_of(self.message, path)
+        if meaning is None:
+            return ""
+        if meaning.form == "topic_id":
+            name = self.topic_names.get(uuid_from_text(row.value))
+            if name is not None:
+                return f"topic {name}"
+        return meaning.text(row.value)
+
+    def _of_header(self, name: str, value: Any) -> str:
+        if name == "request_api_key":
+            self._api_key = value
+            return api_name(value)
+        if name == "request_api_version" and self._api_key is not None and self.message:
+            try:
+                flexible = catalog().entry(self.message, self.dialect).is_flexible(value)
+            except UnknownMessageError:
+                return ""
+            return "flexible: compact lengths, tagged fields" if flexible else "not flexible"
+        if name == "correlation_id":
+            return "the same in request and response"
+        return ""
+
+
+def _is_json(type_: str) -> bool:
+    return not (_is_container(type_) or type_.endswith(_BYTES))
+
+
+def _is_container(type_: str) -> bool:
+    return "ARRAY of " in type_ or type_.startswith("NULLABLE ") or "TAGGED_FIELD" in type_
+
+
+def _of_encoding(row: FieldRow, data: bytes) -> str:
+    """What the bytes of a length, a count, a null marker or a tag say."""
+    value, kind = row.value, row.type
+    if kind == "TAGGED_FIELDS":
+        if isinstance(value, int):
+            return "no tagged fields" if value == 0 else f"{value} tagged field{_s(value)} follow"
+        name = row.path.rpartition(".")[2]
+        known = name != "unknown_tagged_fields"
+        return f"the tag of {name}" if known else "a tag that this version does not have"
+    if kind == "RAW_TAGGED_FIELD":
+        return "kept as it is"
+    if kind.startswith("NULLABLE "):
+        return "null marker" if value is None else "marker: a struct follows"
+    if kind == "BOOLEAN" and data[row.start] > 1:
+        return f"{data[row.start]} is read as true"
+    if "ARRAY of " in kind:
+        return _length("count", row, data, kind.startswith("COMPACT_"), row.end)
+    if kind.endswith(("STRING", "BYTES", "RECORDS")):
+        compact = kind.startswith("COMPACT_")
+        text = _length("length", row, data, compact, _prefix_end(row, data, compact))
+        wrong = isinstance(value, str) and "\N{REPLACEMENT CHARACTER}" in value
+        if wrong and b"\xef\xbf\xbd" not in data[row.start : row.end]:
+            text += "; not UTF-8, shown with U+FFFD"
+        return text
+    return ""
+
+
+def _prefix_end(row: FieldRow, data: bytes, compact: bool) -> int:
+    """Where the length in front of a string, bytes or records ends."""
+    if not compact:
+        return row.start + (2 if row.type.endswith("STRING") else 4)
+    end = row.start
+    while data[end] & 0x80:
+        end += 1
+    return end + 1
+
+
+def _length(what: str, row: FieldRow, data: bytes, compact: bool, end: int) -> str:
+    prefix = data[row.start : end]
+    if not compact:
+        number = int.from_bytes(prefix, "big", signed=True)
+        if number < 0:
+            return f"{what} {number} is null"
+        return "" if what == "count" else f"{what} {number}"
+    number = _uvarint(prefix)
+    return f"{what} 0 is null" if number == 0 else f"{what} {number - 1}, written plus one"
+
+
+def _uvarint(data: bytes) -> int:
+    return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(data))
+
+
+def _s(count: int) -> str:
+    return "s" * (count != 1)
+
+
+def _error_words(code: int, dialect: str) -> str:
+    found = _find_error(code, dialect)
+    if found is None:
+        return "no error code of Kafka's"
+    return found.name if code == 0 else f"{found.name}: {found.meaning}"
+
+
+def _find_error(code: int, dialect: str) -> ErrorCode | None:
+    """The dialect's error of that code, else Kafka's own: the three KIP-4 drafts share theirs."""
+    own = "kip-4" if dialect.startswith("kip-4") else dialect
+    for each in (own, "kafka"):
+        try:
+            return error_code(code, dialect=each)
+        except UnknownErrorCodeError:
+            continue
+    return None
+
+
+def _nodes(rows: Iterable[ExplainedRow]) -> list[Node]:
+    made: list[_Making] = []
+    above: list[int] = []  # the places in ``made`` of the last node and those it is in
+
+    def add(parts: list[str], row: ExplainedRow | None, start: int) -> None:
+        made.append(_Making(parts, start, row, above[-1] if above else None))
+        above.append(len(made) - 1)
+
+    for row in rows:
+        parts = _PARTS.findall(row.path) if row.kind == "field" else [row.path]
+        shared = 0
+        while shared < min(len(above), len(parts) - 1):
+            if made[above[shared]].parts[-1] != parts[shared]:
+                break
+            shared += 1
+        del above[shared:]
+        for depth in range(shared + 1, len(parts)):
+            add(parts[:depth], None, row.start)
+        add(parts, row, row.start)
+        place: int | None = above[-1]
+        while place is not None:
+            made[place].end = row.end
+            place = made[place].parent
+    return [
+        Node(_joined(m.parts), m.parts[-1], len(m.parts) - 1, m.start, m.end, m.row) for m in made
+    ]
+
+
+class _Making(msgspec.Struct):
+    """A node whose end is not known yet."""
+
+    parts: list[str]
+    start: int
+    row: ExplainedRow | None
+    parent: int | None
+    end: int = 0
+
+
+def _joined(parts: list[str]) -> str:
+    return parts[0] + "".join(p if p.startswith("[") else f".{p}" for p in parts[1:])

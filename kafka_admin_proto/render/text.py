@@ -1,0 +1,21 @@
+"""Text from the wire made safe to show: nothing in it can steer a terminal or hide."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def printable(text: str) -> str:
+    """The text with all that a terminal would obey or hide as an escape (``\\x1b``)."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def compact_json(value: Any) -> str:
+    """One line of JSON, safe on a terminal; escapes inside strings stay valid JSON."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
