@@ -15,7 +15,8 @@ from kafka_admin_proto import (
     MetadataResponse,
 )
 from kafka_admin_proto.capture.blocks import Block
-from kafka_admin_proto.capture.frame_records import DecodedFrame, FrameDecoder
+from kafka_admin_proto.capture.dumps import FrameDecoder
+from kafka_admin_proto.capture.frame_records import DecodedFrame
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.describe_acls_response import (
     AclDescription,
