@@ -167,8 +167,10 @@ def _write_terminal(console: Console, title: str, explanation: Explanation) -> N
     nodes = explanation.nodes()
     table.add_column(_COLUMNS[0], justify="right", no_wrap=True)
     table.add_column(_COLUMNS[1], no_wrap=True)
+    widest = max((len(_cells(node)[0]) for node in nodes), default=0)
     for index in shown:
-        table.add_column(_COLUMNS[index + 2], overflow="fold")
+        least = min(widest, console.width // 2) if index == 0 else None
+        table.add_column(_COLUMNS[index + 2], overflow="fold", min_width=least)
     for node in nodes:
         fault = node.row is not None and node.row.kind == "fault"
         style = "bold red" if fault else _COLOURS[node.depth % len(_COLOURS)]
