@@ -192,6 +192,8 @@ class Connections:
         if entry is not None:
             connection, end = entry
             if not connection.over and connection.directions[end].start(start):
+                client = 1 - end if flags & ACK else end
+                connection.conversation.handshake(client, end, self._now)
                 return entry
             self._close(key, connection)
         client = 1 if flags & ACK else 0

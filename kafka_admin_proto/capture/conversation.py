@@ -101,6 +101,14 @@ class Conversation:
         self._strange_bytes = 0
         self._strange_fault = ""
 
+    def handshake(self, client: int, end: int, ts: int) -> None:
+        """A late SYN: who is the client, and that what this end has sent so far is all of it."""
+        if self.client is None:
+            self._name_sides(client)
+        framer = self.sides[end].framer
+        if not framer.in_step and framer.offset == 0:
+            framer.found(0, ts)
+
     # What sides tell -----------------------------------------------------------------------
 
     def searching(self, side: Side, ts: int, *, last: bool = False) -> None:
