@@ -93,6 +93,7 @@ class Conversation:
         self._early: deque[tuple[bytes, int, int]] = deque()
         self._early_size = 0
         self._sasl = SaslExchange()
+        self._software: str | None = None
         self._raw_tokens = False
         self._sensible = False
         self._doubtful = 0
@@ -298,6 +299,12 @@ class Conversation:
             self._sasl.from_client(_field(frame.body, "auth_bytes"))
         elif frame.api_key == ENVELOPE_KEY:
             self._unwrap_request(frame, ts)
+        elif frame.api_key == API_VERSIONS_KEY:
+            name, version = (
+                _field(frame.body, f"client_software_{x}") for x in ("name", "version")
+            )
+            if name or version:
+                self._software = frame.client_software = f"{name} {version}".strip()
 
     def _is_whole_request(self, data: bytes) -> bool:
         """Whether what comes after SaslHandshake v0 is a request: the tokens are over."""
@@ -430,6 +437,7 @@ class Conversation:
         frame.capture, frame.connection = self.capture, self.name
         frame.stream_offset, frame.ts = offset, ts
         frame.principal = self._sasl.principal
+        frame.client_software = self._software
         frame.topic_names = self._settings.topics.names
         if self.client is not None:
             frame.client, frame.server = self._ends[self.client], self._ends[1 - self.client]

@@ -252,7 +252,7 @@ function hover(i) {
   paintTree();
   paintBytes();
   const node = frame.nodes[i];
-  at("hint").textContent = node ? `${span(node)}  ${node.path}${node.value ? " = " + node.value : ""}` : "";
+  at("hint").textContent = node ? `${span(node)} · ${node.path}${node.value ? " = " + node.value : ""}` : "";
 }
 
 function span(node) {
