@@ -143,7 +143,7 @@ def _unsnap(data: bytes, limit: int) -> bytes:
 
 
 def _unsnap_block(block: bytes, offset: int, limit: int, before: int) -> bytes:
-    """One block after ``before`` bytes: its length when decompressed as a varint, then literals and copies."""
+    """One block, after ``before`` bytes of others: its plain length, then literals and copies."""
     size = shift = 0
     for byte in block[:5]:
         size |= (byte & 0x7F) << shift
