@@ -24,6 +24,7 @@ from kafka_admin_proto.messages import (
     FeatureLevelRecord,
     FenceBrokerRecord,
     KRaftVersionRecord,
+    NoOpRecord,
     PartitionChangeRecord,
     PartitionRecord,
     ProducerIdsRecord,
@@ -161,6 +162,11 @@ def _rule(
 
 def _refused(message: Message, fault: str) -> MetadataReplayError:
     return MetadataReplayError(fault, record=message.message_name)
+
+
+@_rule(NoOpRecord)
+def _nothing(state: ClusterState, record: NoOpRecord) -> None:
+    """The controller writes one now and then, so that the log's end moves."""
 
 
 # --- topics and partitions: TopicsDelta, TopicDelta, PartitionRegistration
