@@ -177,17 +177,17 @@ def test_damage_with_the_right_checksum(release: str, tmp_path: Path) -> None:
             damaged.append(with_checksum(data))
     answers = kafka(release, [f"read\t{data.hex()}" for data in damaged], tmp_path)
     refused = agreed = 0
-    for data, (verdict, text) in zip(damaged, answers, strict=True):
-        found = read_records(data)
+    for bytes_, (verdict, text) in zip(damaged, answers, strict=True):
+        found = read_records(bytes_)
         errors = [str(error) for error in found.errors()]
         if verdict == "ok" and not errors:
             agreed += 1
             assert [as_json(batch) for batch in found.batches] == json.loads(text)
         elif verdict == "ok":
-            assert only_we_refuse(errors[0]), (data.hex(), errors, text)
+            assert only_we_refuse(errors[0]), (bytes_.hex(), errors, text)
         else:
             refused += 1
-            assert errors, (data.hex(), text)
+            assert errors, (bytes_.hex(), text)
     assert min(refused, agreed) > COUNT
 
 
