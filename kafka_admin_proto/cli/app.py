@@ -8,6 +8,7 @@ from click.shell_completion import get_completion_class
 import kafka_admin_proto
 from kafka_admin_proto.cli.decode import decode
 from kafka_admin_proto.cli.error import error
+from kafka_admin_proto.cli.metadata import metadata
 from kafka_admin_proto.cli.schema import schema
 
 
@@ -42,4 +43,5 @@ def completion(context: click.Context, shell: str) -> None:
 
 kap.add_command(decode)
 kap.add_command(error)
+kap.add_command(metadata)
 kap.add_command(schema)
