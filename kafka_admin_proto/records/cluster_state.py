@@ -98,7 +98,10 @@ class Topic(msgspec.Struct):
 
 
 class Broker(msgspec.Struct):
-    """A registered broker; ``features`` are (lowest, highest) levels that it supports."""
+    """A registered broker; ``features`` are (lowest, highest) levels that it supports.
+
+    ``cordoned_directories`` is None where its release does not know of such.
+    """
 
     id: int
     epoch: int
@@ -110,7 +113,7 @@ class Broker(msgspec.Struct):
     in_controlled_shutdown: bool
     is_migrating_zk_broker: bool
     directories: list[UUID]
-    cordoned_directories: list[UUID]
+    cordoned_directories: list[UUID] | None
 
     def fields(self) -> dict[str, Any]:
         """Its JSON form, by the names of RegisterBrokerRecord."""
@@ -123,8 +126,12 @@ class Broker(msgspec.Struct):
             "features": _feature_ranges(self.features),
             "incarnationId": topic_id_to_text(self.incarnation_id),
             "isMigratingZkBroker": self.is_migrating_zk_broker,
-            "logDirs": _ids(self.directories),
-            "cordonedLogDirs": _ids(self.cordoned_directories),
+            "logDirs": sorted(_ids(self.directories)),
+            "cordonedLogDirs": (
+                None
+                if self.cordoned_directories is None
+                else sorted(_ids(self.cordoned_directories))
+            ),
         }
 
 

@@ -299,7 +299,7 @@ def _register_broker(state: ClusterState, record: RegisterBrokerRecord) -> None:
         in_controlled_shutdown=record.in_controlled_shutdown,
         is_migrating_zk_broker=record.is_migrating_zk_broker,
         directories=record.log_dirs,
-        cordoned_directories=record.cordoned_log_dirs or [],
+        cordoned_directories=record.cordoned_log_dirs,
     )
 
 

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.apache.kafka.common.Endpoint;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
@@ -34,8 +35,10 @@ import org.apache.kafka.server.common.ApiMessageAndVersion;
 /**
  * Kafka's own replay of a metadata log, one request a line, one image as JSON a line:
  *
- * <pre>offset TAB snapshot (or nothing) TAB its end offset TAB its epoch TAB segments with ;</pre>
+ * <pre>mode TAB offset TAB snapshot (or nothing) TAB its end offset TAB its epoch TAB segments with ;</pre>
  *
+ * Mode "batches" is how brokers read the log, transactions included. There a record that is refused
+ * may spoil what is read with it; mode "records" makes a new image after each record.
  * The JSON has the kinds and names of ClusterState.items, for what an image holds, and "faults":
  * the records that were refused.
  */
@@ -52,7 +55,8 @@ public final class MetadataImageTool {
     }
 
     private static String answer(String[] columns) throws IOException {
-        long at = Long.parseLong(columns[0]);
+        boolean each = columns[0].equals("records");
+        long at = Long.parseLong(columns[1]);
         List<String> faults = new ArrayList<>();
         MetadataImage[] image = {MetadataImage.EMPTY};
         MetadataBatchLoader loader = new MetadataBatchLoader(new LogContext(), Time.SYSTEM,
@@ -62,13 +66,23 @@ public final class MetadataImageTool {
             },
             (delta, made, manifest) -> image[0] = made, SupportedConfigChecker.TRUE);
         long next = 0;
-        if (!columns[1].isEmpty()) {
-            next = Long.parseLong(columns[2]);
-            image[0] = snapshot(new File(columns[1]), next, Integer.parseInt(columns[3]));
+        if (!columns[2].isEmpty()) {
+            next = Long.parseLong(columns[3]);
+            image[0] = snapshot(new File(columns[2]), next, Integer.parseInt(columns[4]));
             loader.resetToImage(image[0]);
         }
-        for (String segment : columns[4].split(";")) {
-            next = segment(new File(segment), next, at, loader);
+        for (String segment : columns[5].split(";")) {
+            next = segment(new File(segment), next, at, (batch, messages) -> {
+                // Snapshots end with a batch, so that none is read in part from its middle on.
+                long offset = batch.baseOffset();
+                if (each) {
+                    image[0] = oneByOne(image[0], offset, messages, faults);
+                    return;
+                }
+                loader.loadBatch(Batch.data(offset, batch.partitionLeaderEpoch(),
+                    batch.maxTimestamp(), batch.sizeInBytes(), messages), LeaderAndEpoch.UNKNOWN);
+                loader.maybeFlushBatches(LeaderAndEpoch.UNKNOWN, true);
+            });
         }
         ObjectNode shown = show(image[0]);
         ArrayNode list = shown.putArray("faults");
@@ -91,8 +105,26 @@ public final class MetadataImageTool {
         return delta.apply(new MetadataProvenance(end - 1, epoch, 0, true));
     }
 
-    private static long segment(File file, long from, long at, MetadataBatchLoader loader)
-            throws IOException {
+    private static MetadataImage oneByOne(MetadataImage start, long first,
+                                          List<ApiMessageAndVersion> messages, List<String> faults) {
+        MetadataImage image = start;
+        long offset = first;
+        for (ApiMessageAndVersion message : messages) {
+            MetadataDelta delta = new MetadataDelta.Builder().setImage(image).build();
+            try {
+                delta.replay(message.message());
+                image = delta.apply(new MetadataProvenance(offset, 0, 0, true));
+            } catch (RuntimeException refused) {
+                faults.add("from offset " + offset + ": " + refused);
+            }
+            offset++;
+        }
+        return image;
+    }
+
+    private static long segment(File file, long from, long at,
+                                BiConsumer<FileLogInputStream.FileChannelRecordBatch,
+                                    List<ApiMessageAndVersion>> reader) throws IOException {
         long next = from;
         try (FileRecords records = FileRecords.open(file, false)) {
             for (FileLogInputStream.FileChannelRecordBatch batch : records.batches()) {
@@ -109,10 +141,7 @@ public final class MetadataImageTool {
                     }
                 }
                 if (!messages.isEmpty()) {
-                    loader.loadBatch(Batch.data(Math.max(batch.baseOffset(), next),
-                        batch.partitionLeaderEpoch(), batch.maxTimestamp(), batch.sizeInBytes(),
-                        messages), LeaderAndEpoch.UNKNOWN);
-                    loader.maybeFlushBatches(LeaderAndEpoch.UNKNOWN, true);
+                    reader.accept(batch, messages);
                 }
                 next = batch.lastOffset() + 1;
             }
@@ -189,8 +218,12 @@ public final class MetadataImageTool {
                 .put("incarnationId", broker.incarnationId().toString());
             endpoints(shown, broker.listeners());
             ranges(shown, broker.supportedFeatures());
-            ids(shown.putArray("logDirs"), broker.directories().toArray(new Uuid[0]));
-            ids(shown.putArray("cordonedLogDirs"), broker.cordonedDirectories().toArray(new Uuid[0]));
+            sorted(shown.putArray("logDirs"), broker.directories());
+            if (broker.cordonedDirectories() == null) {
+                shown.putNull("cordonedLogDirs");
+            } else {
+                sorted(shown.putArray("cordonedLogDirs"), broker.cordonedDirectories());
+            }
         }
     }
 
@@ -236,6 +269,10 @@ public final class MetadataImageTool {
         for (int number : numbers) {
             list.add(number);
         }
+    }
+
+    private static void sorted(ArrayNode list, List<Uuid> ids) {
+        ids.stream().map(Uuid::toString).sorted().forEach(list::add);
     }
 
     private static void ids(ArrayNode list, Uuid[] ids) {

@@ -75,7 +75,7 @@ def make(target: Path) -> None:
             first = ["--standalone", "--add-scram", "SCRAM-SHA-256=[name=alice,password=hers]"]
             _java(jars, "kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", files[-1],
                   *(first if node == 1 else ["--no-initial-controllers"]))  # fmt: skip
-        client = [
+        login = [
             f"bootstrap.servers=127.0.0.1:{ports[0]}",
             "security.protocol=SASL_PLAINTEXT",
             "sasl.mechanism=PLAIN",
@@ -84,8 +84,8 @@ def make(target: Path) -> None:
         with ExitStack() as nodes:
             nodes.enter_context(_broker(jars, files[0], ports[0]))
             with _broker(jars, files[1], ports[2]):
-                _java(jars, str(_FILL), "both", *client)
-            _java(jars, str(_FILL), "one", *client)
+                _java(jars, str(_FILL), "both", *login)
+            _java(jars, str(_FILL), "one", *login)
             time.sleep(3)  # for one more NoOpRecord, and the snapshot being written
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
