@@ -65,7 +65,7 @@ def _measure_frame(data: bytes, position: int) -> tuple[int, int]:
 def _number(data: bytes, position: int, size: int) -> int:
     """A little-endian number; DecodeError where the data ends before it does."""
     if position + size > len(data):
-        raise _cut_short(position)
+        raise _cut_short(min(position, len(data)))
     return int.from_bytes(data[position : position + size], "little")
 
 
