@@ -9,6 +9,7 @@ import kafka_admin_proto
 from kafka_admin_proto.cli.decode import decode
 from kafka_admin_proto.cli.error import error
 from kafka_admin_proto.cli.explain import explain_command
+from kafka_admin_proto.cli.metadata import metadata
 from kafka_admin_proto.cli.schema import schema
 
 
@@ -44,4 +45,5 @@ def completion(context: click.Context, shell: str) -> None:
 kap.add_command(decode)
 kap.add_command(error)
 kap.add_command(explain_command)
+kap.add_command(metadata)
 kap.add_command(schema)
