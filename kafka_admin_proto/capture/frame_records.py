@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 
+from kafka_admin_proto.capture.opened_records import open_records
 from kafka_admin_proto.capture.pairing import PRODUCE_KEY
 from kafka_admin_proto.codec import Codec, Message, codec
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnknownMessageError
@@ -145,13 +146,16 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         found = leaves.topic_ids(self.codec, self.body)
         return {topic_id_to_text(each): readable(names[each]) for each in found if each in names}
 
-    def record(self, *, mask: bool = True, raw: bool = False, body: bool = True) -> dict[str, Any]:
+    def record(
+        self, *, mask: bool = True, raw: bool = False, body: bool = True, records: bool = False
+    ) -> dict[str, Any]:
         """The frame record: builtins with stable keys, fit for JSON lines.
 
         ``raw`` (hex of all bytes) is given when asked for, and always when the body could not be
         read whole: nothing is lost. Secrets are masked there as well. ``error_codes`` are names;
         a code that Kafka does not have is its number as text. ``body`` False leaves the body null
-        and all that is read from it.
+        and all that is read from it; ``records`` decodes the record batches in it, see
+        ``records_json``.
         """
         shown: Any = None
         names = None
@@ -159,6 +163,8 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         problem = self.problem
         if body and self.body is not None and self.codec is not None:
             shown = self.codec.to_json(self.body, mask=mask)
+            if records:
+                open_records(shown, self.body, self.codec, self.topic_names, mask=mask)
             codes = [error_name(code) or str(code) for code in self.error_codes()]
             names = self.known_topics() or None
         elif not body and self.error is None:
