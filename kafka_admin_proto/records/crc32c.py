@@ -1,7 +1,7 @@
 """CRC-32C (Castagnoli), which guards record batches of magic 2.
 
-By the package ``crc32c`` (extra ``compression``) where it is installed, otherwise by tables: about
-a hundred times as slow, and the same.
+By the package ``crc32c`` (extra ``compression``) where it is installed, otherwise by tables: the
+same at some 20 MB/s instead of gigabytes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def by_tables(data: Buffer) -> int:
     crc = 0xFFFFFFFF
     data = bytes(data)
     whole = len(data) & ~3
-    words = array("I", data[:whole]) if array("I").itemsize == 4 else array("L", data[:whole])
+    words = array("I", data[:whole])
     if sys.byteorder == "big":
         words.byteswap()
     for word in words:
@@ -61,13 +61,16 @@ def _table() -> list[int]:
 
 
 @cache
-def _tables() -> tuple[list[int], list[int]]:
-    """Two bytes → the same, followed by nothing and by two bytes more."""
+def _tables() -> tuple[array[int], array[int]]:
+    """Two bytes → the same, followed by nothing and by two bytes more.
+
+    As arrays: lists of so many numbers do not fit the processor's cache, a quarter as fast.
+    """
     table = _table()
 
     def shifted(crc: int) -> int:
         crc = crc >> 8 ^ table[crc & 0xFF]
         return crc >> 8 ^ table[crc & 0xFF]
 
-    low = [shifted(pair) for pair in range(1 << 16)]
-    return low, [shifted(crc) for crc in low]
+    low = array("I", map(shifted, range(1 << 16)))
+    return low, array("I", map(shifted, low))

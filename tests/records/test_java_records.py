@@ -63,7 +63,8 @@ def kafka(release: str, requests: Sequence[str], folder: Path) -> list[list[str]
         capture_output=True, text=True, encoding="utf-8", check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    answers = [line.split("\t", 1) for line in done.stdout.splitlines()]
+    # Not by splitlines: header names may have line ends of other scripts.
+    answers = [line.split("\t", 1) for line in done.stdout.removesuffix("\n").split("\n")]
     assert len(answers) == len(requests)
     return answers
 
