@@ -238,11 +238,17 @@ class _Tail:
 
     def _read_one(self, path: Path) -> None:
         replayer = _Replayer(path, self._replay, self._at)
+        before = -1
         for found in read_segment(path):
             if isinstance(found, Batch):
                 if self._at is not None and found.base_offset > self._at:
                     break
-                if found.last_offset < self._next:
+                if found.base_offset <= before:
+                    text = f"base offset {found.base_offset} comes after offset {before}"
+                    replayer.report(f"{text}; the batch is not applied", found.offset_in_data)
+                    continue
+                before = found.last_offset
+                if before < self._next:
                     continue
                 if found.base_offset > self._next:
                     self._missing(found.base_offset)

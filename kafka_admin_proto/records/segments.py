@@ -34,7 +34,7 @@ _PREFIX = 17
 _SMALLEST_V2 = 61 - LOG_OVERHEAD
 _CHUNK = 1 << 18
 #: Bytes of candidates that may fail their checksum in one search through damaged bytes.
-_CHECKED = 64 << 20
+_CHECKED = 16 << 20
 #: Where a batch or message may begin: its fixed fields as they are in any real log. The length is
 #: below 1 GiB and not zero, as it is all through preallocated space.
 _CANDIDATE = re.compile(
