@@ -37,11 +37,11 @@ class Logged(msgspec.Struct):
     """What a request log has instead of bytes.
 
     ``body`` is there where the log says more or less than the value: sizes in the place of
-    records, or what does not read. ``masked`` stands in its place unless secrets are shown.
+    records, or what does not read. ``may_be_secret``: request or response may hold a credential.
     """
 
     body: Any = None
-    masked: str | None = None
+    may_be_secret: bool = False
 
 
 class DecodedFrame(msgspec.Struct, kw_only=True):
@@ -170,7 +170,8 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         elif not body and self.error is None:
             problem = None
         if body and self.logged is not None and self.logged.body is not None:
-            shown = (mask and self.logged.masked) or self.logged.body
+            hidden = mask and self.logged.may_be_secret and self.error is not None
+            shown = MASK if hidden else self.logged.body
         software = self.client_software
         lost = problem is not None or (body and self.body is None)
         return {
@@ -202,7 +203,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     def raw_hex(self, *, mask: bool = True) -> str:
         """All bytes in hex, those of secrets as ``**``."""
         if self.logged is not None:
-            return MASK if mask and self.logged.masked else self.data.hex()
+            return MASK if mask and self.logged.may_be_secret else self.data.hex()
         if not (mask and self._may_hold_secrets()):
             return self.data.hex()
         if self.codec is None or self._may_be_a_response():

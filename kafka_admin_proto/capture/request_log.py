@@ -21,7 +21,6 @@ from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.protocol.payloads import api_name
 from kafka_admin_proto.render.fields import has_secrets
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.wire.secrets import MASK
 
 #: A line that is longer is given up: no response is as long as this in JSON.
 LONGEST_LINE = 256 * 1024 * 1024
@@ -61,6 +60,7 @@ def read_request_log(
         except DumpError as error:
             error.line = number
             frames = [_frame("data", line, error)]
+            frames[0].logged = Logged(may_be_secret=True)
         for frame in frames:
             frame.capture, frame.line = capture, number
             yield frame
@@ -80,9 +80,12 @@ def _frames(line: str, dialect: str) -> Iterator[DecodedFrame]:
     response = _side("response", entry.get("response"), key, version, dialect)
     ends = _CONNECTION.fullmatch(_text(entry.get("connection")) or "")
     software = entry.get("clientInformation")
+    secret = any(_may_hold_secrets(each, key, dialect) for each in ("request", "response"))
     for frame in (request, response):
         if frame is None:
             continue
+        assert frame.logged is not None
+        frame.logged.may_be_secret = secret
         frame.data = line.encode()
         frame.ts = ts
         frame.connection = _text(entry.get("connection"))
@@ -118,8 +121,6 @@ def _side(
         frame.body = found.from_json(_without_sizes(logged) if sized else logged)
     except (JsonError, UnknownMessageError) as error:
         frame.error = error
-        if _may_hold_secrets(direction, key, dialect):
-            frame.logged.masked = MASK
         return frame
     frame.codec = found
     if not sized:
