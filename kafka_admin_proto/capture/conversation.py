@@ -28,7 +28,10 @@ from kafka_admin_proto.protocol.payloads import Response, read_request, read_res
 SASL_AUTHENTICATE_KEY = 36
 ENVELOPE_KEY = 58
 #: Apis whose bodies tell what later frames mean, and are read even when nobody asks for them.
-_TELLING = frozenset({SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY, ENVELOPE_KEY, API_VERSIONS_KEY})
+_TELLING_REQUESTS = frozenset(
+    {SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY, ENVELOPE_KEY, API_VERSIONS_KEY}
+)
+_TELLING_RESPONSES = frozenset({SASL_AUTHENTICATE_KEY, ENVELOPE_KEY})
 #: Requests of one connection that may wait for a response; the oldest goes first.
 MAX_WAITING = 10_000
 #: Microseconds, and bytes, that responses wait for a request that the capture has later.
@@ -266,14 +269,14 @@ class Conversation:
             return "data"
         return "request" if side.end == self.client else "response"
 
-    def _reads(self, api_key: int) -> bool:
+    def _reads(self, api_key: int, telling: frozenset[int]) -> bool:
         """Whether the bodies of that api are wanted."""
         bodies = self._settings.bodies
-        return bodies is None or api_key in bodies or api_key in _TELLING
+        return bodies is None or api_key in bodies or api_key in telling
 
     def _request(self, data: bytes, offset: int, ts: int) -> None:
         request = read_request(data, body=False, dialect=self._settings.dialect, offset=4)
-        if self._reads(request.api_key):
+        if self._reads(request.api_key, _TELLING_REQUESTS):
             request.read_body()
         if self._raw_tokens:
             if not self._is_whole_request(data):
@@ -364,7 +367,7 @@ class Conversation:
         return True
 
     def _answer(self, data: bytes, asked: Asked, offset: int, ts: int) -> None:
-        reads = self._reads(asked.api_key)
+        reads = self._reads(asked.api_key, _TELLING_RESPONSES)
         response = read_response(
             data, asked.api_key, asked.api_version, body=reads,
             dialect=self._settings.dialect, offset=4,

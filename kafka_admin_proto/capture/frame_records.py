@@ -9,7 +9,6 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.capture.opened_records import open_records
 from kafka_admin_proto.capture.pairing import PRODUCE_KEY
 from kafka_admin_proto.codec import Codec, Message, codec
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnknownMessageError
@@ -164,6 +163,8 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         if body and self.body is not None and self.codec is not None:
             shown = self.codec.to_json(self.body, mask=mask)
             if records:
+                from kafka_admin_proto.capture.opened_records import open_records
+
                 open_records(shown, self.body, self.codec, self.topic_names, mask=mask)
             codes = [error_name(code) or str(code) for code in self.error_codes()]
             names = self.known_topics() or None

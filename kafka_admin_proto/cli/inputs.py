@@ -146,9 +146,17 @@ class _Opener:
             # A look ahead of its own size: that of sys.stdin is too small to tell formats by.
             raw: Any = sys.stdin.buffer
             if isinstance(getattr(raw, "raw", None), FileIO):
-                raw = FileIO(os.dup(raw.fileno()))
+                raw = _LiveInput(os.dup(raw.fileno()))
             self._stdin = _KeptOpen(raw, SAMPLE)
         return self._stdin
+
+
+class _LiveInput(FileIO):
+    """Standard input that may pause: what is known so far is shown before waiting for more."""
+
+    def readinto(self, buffer: Any) -> int | None:
+        sys.stdout.flush()
+        return super().readinto(buffer)
 
 
 class _KeptOpen(BufferedReader):

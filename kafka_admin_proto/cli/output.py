@@ -132,5 +132,6 @@ def _cell(value: Any) -> str:
     """A TSV cell: no tab, no line end; nothing for null, JSON for what has parts."""
     if value is None:
         return ""
-    text = value if isinstance(value, str) else compact_json(value)
-    return printable(text)
+    if isinstance(value, str):
+        return value if value.isprintable() else printable(value)
+    return str(value) if type(value) is int else compact_json(value)
