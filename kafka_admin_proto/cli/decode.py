@@ -149,10 +149,8 @@ def _pages(frames: _Numbered) -> Iterator[list[tuple[int, DecodedFrame]]]:
 
 
 def _summary_table(rows: list[dict[str, Any]]) -> None:
-    columns = [
-        "api", "requests", "responses", "bytes", "p50 ms", "p90", "p99", "max", "errors",
-        "problems",
-    ]  # fmt: skip
+    counts = ("requests", "responses", "forwarded", "bytes")
+    columns = ["api", *counts, "p50 ms", "p90", "p99", "max", "errors", "problems"]
     cells = []
     for row in rows:
         api = row["api"] or ("(no frame)" if row["api_key"] is None else f"key {row['api_key']}")
@@ -160,7 +158,7 @@ def _summary_table(rows: list[dict[str, Any]]) -> None:
         latencies = [row[f"latency_{name}_us"] for name in ("p50", "p90", "p99", "max")]
         errors = ", ".join(f"{name} {count}" for name, count in row["errors"].items())
         cells.append([
-            api + version, *(str(row[name]) for name in ("requests", "responses", "bytes")),
+            api + version, *(str(row[name]) for name in counts),
             *("" if each is None else f"{each / 1000:.1f}" for each in latencies),
             errors, str(row["problems"] or ""),
         ])  # fmt: skip
