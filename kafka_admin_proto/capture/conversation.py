@@ -253,6 +253,12 @@ class Conversation:
         )
         self._emit(frame, 0, ts)
 
+    def release(self) -> None:
+        """Let go of what points back here: captures have more connections than memory."""
+        for side in self.sides:
+            del side.framer
+        del self.sides
+
     def _estrange(self, fault: str) -> None:
         self.stranger = [bytearray(), bytearray()]
         self._strange_fault = fault
