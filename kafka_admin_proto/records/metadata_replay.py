@@ -188,6 +188,7 @@ def _remove_topic(state: ClusterState, record: RemoveTopicRecord) -> None:
 @_rule(PartitionRecord)
 def _partition(state: ClusterState, record: PartitionRecord) -> None:
     topic = _topic_of(state, record)
+    _check_directories(record)
     directories = _directories(record, record.directories, len(record.replicas))
     _check_recovery_state(record, record.leader_recovery_state)
     topic.partitions[record.partition_id] = Partition(
@@ -215,6 +216,7 @@ def _change_partition(state: ClusterState, record: PartitionChangeRecord) -> Non
 
 
 def _merged(old: Partition, record: PartitionChangeRecord) -> Partition:
+    _check_directories(record)
     replicas = _new(record.replicas, old.replicas)
     directories = _directories(record, _new(record.directories, old.directories), len(replicas))
     recovery_state = record.leader_recovery_state
@@ -262,6 +264,14 @@ T = TypeVar("T")
 
 def _new(changed: T | None, old: T) -> T:
     return old if changed is None else changed
+
+
+def _check_directories(record: PartitionRecord | PartitionChangeRecord) -> None:
+    replicas, directories = record.replicas, record.directories
+    if replicas is not None and directories and len(directories) != len(replicas):
+        raise _refused(
+            record, f"it has {len(replicas)} replicas and {len(directories)} directories"
+        )
 
 
 def _directories(record: Message, directories: list[UUID], replicas: int) -> list[UUID]:
