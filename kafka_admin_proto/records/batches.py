@@ -217,7 +217,8 @@ def write_batch(batch: Batch) -> bytes:
         raise EncodeError("magic is 0, 1 or 2", path="magic", value=batch.magic)
     if batch.timestamp_type == "none":
         raise EncodeError("magic 2 has timestamps", path="timestamp_type", value="none")
-    records = write_records_v2(batch.records, batch.base_offset, batch.base_timestamp)
+    append_time = batch.max_timestamp if batch.timestamp_type == "log_append" else None
+    records = write_records_v2(batch.records, batch.base_offset, batch.base_timestamp, append_time)
     if batch.compression != "none" and batch.records:
         records = compression.compress(batch.compression, records)
     attributes = (

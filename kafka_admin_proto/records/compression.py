@@ -24,6 +24,7 @@ _XERIAL_BLOCK = 32 * 1024
 _SNAPPY_MOST = 22
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_CHUNK = 4096
 
 
 def decompress(name: CompressionName, data: bytes, limit: int, *, magic: int = 2) -> bytes:
@@ -97,23 +98,37 @@ def _too_large(limit: int) -> DecodeError:
 
 def _gunzip(data: bytes, limit: int) -> bytes:
     parts: list[bytes] = []
-    total = offset = 0
+    left = limit
+    offset = 0
     while True:
-        member = zlib.decompressobj(wbits=31)
-        try:
-            part = member.decompress(data[offset:], limit - total + 1)
-        except zlib.error as error:
-            raise DecodeError(f"gzip: {error}", offset=offset, expected="gzip") from None
-        total += len(part)
-        if total > limit:
-            raise _too_large(limit)
-        parts.append(part)
-        if not member.eof:
-            raise DecodeError("gzip ends too early", offset=len(data), expected="all of it")
-        offset = len(data) - len(member.unused_data)
+        offset, left = _gunzip_member(data, offset, left, limit, parts)
         # Members may follow one another; as in Java, what is no member is not looked at.
         if not data.startswith(_GZIP_MAGIC, offset):
             return b"".join(parts)
+
+
+def _gunzip_member(
+    data: bytes, start: int, left: int, limit: int, parts: list[bytes]
+) -> tuple[int, int]:
+    """Append what a member holds; return the offset of its end and what is left of the limit."""
+    member = zlib.decompressobj(wbits=31)
+    offset = start
+    # What a member leaves of a chunk is copied: many small members must not copy all the rest.
+    chunk = _GZIP_CHUNK
+    while not member.eof:
+        if offset >= len(data):
+            raise DecodeError("gzip ends too early", offset=len(data), expected="all of it")
+        try:
+            part = member.decompress(data[offset : offset + chunk], left + 1)
+        except zlib.error as error:
+            raise DecodeError(f"gzip: {error}", offset=start, expected="gzip") from None
+        left -= len(part)
+        if left < 0:
+            raise _too_large(limit)
+        parts.append(part)
+        offset = min(offset + chunk, len(data))
+        chunk *= 2
+    return offset - len(member.unused_data), left
 
 
 def _unsnap(data: bytes, limit: int) -> bytes:

@@ -223,6 +223,13 @@ def write_messages(batch: Batch) -> bytes:
                 path="last_offset_delta",
                 value=batch.last_offset_delta,
             )
+    for index, record in enumerate(batch.records if append else ()):
+        if record.timestamp != batch.max_timestamp:
+            raise EncodeError(
+                f"timestamp {record.timestamp} is not that of the append, {batch.max_timestamp}",
+                path=f"records[{index}].timestamp",
+                value=record.timestamp,
+            )
     inner = _messages(batch, batch.records, 0, base)
     packed = compression.compress(batch.compression, inner, magic=batch.magic)
     attributes = COMPRESSIONS.index(batch.compression) | append

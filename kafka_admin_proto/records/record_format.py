@@ -324,12 +324,20 @@ def _bytes(count: int) -> str:
     return f"{count} byte{'s' * (count != 1)}"
 
 
-def write_records_v2(records: Sequence[Record], base_offset: int, base_timestamp: int) -> bytes:
-    """The records as they stand in a batch, not compressed. Raises EncodeError with the path."""
+def write_records_v2(
+    records: Sequence[Record],
+    base_offset: int,
+    base_timestamp: int,
+    append_time: int | None = None,
+) -> bytes:
+    """The records as they stand in a batch, not compressed. Raises EncodeError with the path.
+
+    With ``append_time`` all have that timestamp, which the batch carries, and so no deltas.
+    """
     parts: list[bytes] = []
     for index, record in enumerate(records):
         try:
-            body = _body(record, base_offset, base_timestamp)
+            body = _body(record, base_offset, base_timestamp, append_time)
         except (AttributeError, TypeError, ValueError) as error:
             fault = error.fault if isinstance(error, _Fault) else str(error)
             raise EncodeError(fault, path=f"records[{index}]", value=record) from None
@@ -346,13 +354,18 @@ class _Fault(ValueError):
         self.fault = fault
 
 
-def _body(record: Record, base_offset: int, base_timestamp: int) -> bytes:
+def _body(record: Record, base_offset: int, base_timestamp: int, append_time: int | None) -> bytes:
     delta = record.offset - base_offset
     if delta not in _INT32:
         raise _Fault(f"offset {record.offset} is too far from the base offset {base_offset}")
     if not _LOWEST_LONG <= record.timestamp <= _HIGHEST_LONG:
         raise _Fault(f"timestamp {record.timestamp} is no int64")
-    since = record.timestamp - base_timestamp
+    if append_time is None:
+        since = record.timestamp - base_timestamp
+    elif record.timestamp == append_time:
+        since = 0
+    else:
+        raise _Fault(f"timestamp {record.timestamp} is not that of the append, {append_time}")
     if not _LOWEST_LONG <= since <= _HIGHEST_LONG:
         raise _Fault(f"timestamp {record.timestamp} is too far from the base {base_timestamp}")
     parts = [b"\0", _zigzag(since), _zigzag(delta)]

@@ -8,9 +8,16 @@ import java.lang.reflect.Constructor;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.List;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.kafka.common.message.KRaftVersionRecord;
+import org.apache.kafka.common.message.LeaderChangeMessage;
+import org.apache.kafka.common.message.SnapshotFooterRecord;
+import org.apache.kafka.common.message.SnapshotHeaderRecord;
+import org.apache.kafka.common.message.VotersRecord;
 import org.apache.kafka.common.record.*;
 // Where a release has most of them in a package of their own, the test lets this line count:
 // import org.apache.kafka.common.record.internal.*;
@@ -21,6 +28,7 @@ import org.apache.kafka.common.record.*;
  * <pre>
  * write  batch as JSON  ->  ok  bytes in hex
  * read   bytes in hex   ->  ok  batches as JSON
+ * control                ->  ok  control records of each type, bytes in hex
  * what it refuses       ->  err  exception-class: message
  * </pre>
  */
@@ -36,8 +44,11 @@ public final class RecordsTool {
             String[] columns = line.split("\t", 2);
             String answer;
             try {
-                answer = "ok\t" + (columns[0].equals("write")
-                    ? write(JSON.readTree(columns[1])) : read(HEX.parseHex(columns[1])));
+                answer = "ok\t" + switch (columns[0]) {
+                    case "write" -> write(JSON.readTree(columns[1]));
+                    case "read" -> read(HEX.parseHex(columns[1]));
+                    default -> control();
+                };
             } catch (Throwable refused) {
                 answer = "err\t" + refused.getClass().getSimpleName() + ": "
                     + String.valueOf(refused.getMessage()).replaceAll("\\s+", " ");
@@ -138,6 +149,38 @@ public final class RecordsTool {
             }
         }
         return JSON.writeValueAsString(batches);
+    }
+
+    private static String control() {
+        LeaderChangeMessage.Voter voter = new LeaderChangeMessage.Voter().setVoterId(3);
+        VotersRecord.Voter member = new VotersRecord.Voter()
+            .setVoterId(3)
+            .setVoterDirectoryId(new Uuid(1, 2))
+            .setKRaftVersionFeature(
+                new VotersRecord.KRaftVersionFeature().setMaxSupportedVersion((short) 1));
+        member.endpoints().add(
+            new VotersRecord.Endpoint().setName("CONTROLLER").setHost("here").setPort(9093));
+        MemoryRecords[] made = {
+            MemoryRecords.withEndTransactionMarker(
+                7, (short) 1, new EndTransactionMarker(ControlRecordType.ABORT, 5)),
+            MemoryRecords.withEndTransactionMarker(
+                7, (short) 1, new EndTransactionMarker(ControlRecordType.COMMIT, 6)),
+            MemoryRecords.withLeaderChangeMessage(0, 0, 1, ByteBuffer.allocate(512),
+                new LeaderChangeMessage().setLeaderId(3).setVoters(List.of(voter))),
+            MemoryRecords.withSnapshotHeaderRecord(0, 0, 1, ByteBuffer.allocate(512),
+                new SnapshotHeaderRecord().setLastContainedLogTimestamp(1234)),
+            MemoryRecords.withSnapshotFooterRecord(0, 0, 1, ByteBuffer.allocate(512),
+                new SnapshotFooterRecord()),
+            MemoryRecords.withKRaftVersionRecord(0, 0, 1, ByteBuffer.allocate(512),
+                new KRaftVersionRecord().setKRaftVersion((short) 1)),
+            MemoryRecords.withVotersRecord(0, 0, 1, ByteBuffer.allocate(512),
+                new VotersRecord().setVoters(List.of(member))),
+        };
+        StringBuilder all = new StringBuilder();
+        for (MemoryRecords each : made) {
+            all.append(hex(each.buffer()));
+        }
+        return all.toString();
     }
 
     private static byte[] bytes(JsonNode hex) {

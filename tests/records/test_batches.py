@@ -242,6 +242,12 @@ def test_what_kafka_reads_is_read() -> None:
     assert (mixed.base_offset, mixed.last_offset) == (7, 9)
 
 
+def test_the_time_of_the_append_needs_no_base() -> None:
+    batch = Batch.of([Record(0, 1 << 43)], timestamp_type="log_append")
+    batch.base_timestamp = -(1 << 63)
+    assert next(read_batches(write_batch(batch))).records == batch.records
+
+
 def test_names_that_are_not_utf8_survive() -> None:
     batch = Batch.of([Record(0, 0, headers=(("\udcff", b""),))])
     data = write_batch(batch)
@@ -266,6 +272,16 @@ def changed(batch: Batch, **facts: Any) -> Batch:
         (Batch.of([Record(0, 1 << 63)]), "records[0]"),
         (Batch.of([RECORD, Record(6, 0, "text")]), "records[1]"),  # type: ignore[arg-type]
         (Batch.of([Record(0, 0, headers=(("\ud800", None),))]), "records[0]"),
+        (Batch.of([RECORD, Record(6, 0)], timestamp_type="log_append"), "records[1]"),
+        (
+            Batch.of(
+                [Record(5, 1), Record(6, 0)],
+                magic=1,
+                compression="gzip",
+                timestamp_type="log_append",
+            ),
+            "records[1].timestamp",
+        ),
         (Batch.of([RECORD], magic=1), "records[0].headers"),
         (Batch.of([Record(0, 5)], magic=0), "records[0].timestamp"),
         (Batch.of([Record(0, 5)], magic=1, compression="zstd"), "compression"),

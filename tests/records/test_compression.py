@@ -7,6 +7,7 @@ import random
 import struct
 import subprocess
 import sys
+import time
 import zlib
 
 import pytest
@@ -67,6 +68,13 @@ def test_framings() -> None:
     skipped = struct.pack("<II", 0x184D2A53, 5) + b"12345"
     zstd = bytes(cramjam.zstd.compress(text))
     assert decompress("zstd", skipped + zstd + zstd, LIMIT) == text * 2
+
+
+def test_many_small_members_take_no_longer_than_they_must() -> None:
+    member = gzip.compress(b"")
+    started = time.process_time()
+    assert decompress("gzip", member * 100_000 + gzip.compress(b"end"), LIMIT) == b"end"
+    assert time.process_time() - started < 10  # a minute, if each copied all the rest
 
 
 def test_the_faulty_checksum_of_magic_0() -> None:

@@ -12,11 +12,28 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import find, settings
 
+from kafka_admin_proto.messages.end_txn_marker import EndTxnMarker
+from kafka_admin_proto.messages.kraft_version_record import KRaftVersionRecord
+from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage, Voter
+from kafka_admin_proto.messages.snapshot_footer_record import SnapshotFooterRecord
+from kafka_admin_proto.messages.snapshot_header_record import SnapshotHeaderRecord
+from kafka_admin_proto.messages.voters_record import (
+    Endpoint,
+    KRaftVersionFeature,
+    VotersRecord,
+)
+from kafka_admin_proto.messages.voters_record import Voter as VotersVoter
 from kafka_admin_proto.records.batches import Batch, Record, read_records, write_batch
+from kafka_admin_proto.records.control import (
+    CONTROL_TYPES,
+    read_control_record,
+    write_control_record,
+)
 from kafka_admin_proto.records.crc32c import crc32c
 from kafka_admin_proto.records.model import COMPRESSIONS
 from tests.oracle import require_oracle
@@ -190,6 +207,43 @@ def test_damage_with_the_right_checksum(release: str, tmp_path: Path) -> None:
             refused += 1
             assert errors, (bytes_.hex(), text)
     assert min(refused, agreed) > COUNT
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_control_records(release: str, tmp_path: Path) -> None:
+    """Each type as Kafka writes it says the same to us, and is written the same."""
+    ((verdict, text),) = kafka(release, ["control"], tmp_path)
+    assert verdict == "ok", text
+    data = bytes.fromhex(text)
+    assert [batch.is_transactional for batch in read(data)] == [True] * 2 + [False] * 5
+    found = []
+    again = b""
+    for batch in read(data):
+        assert batch.is_control
+        (record,) = batch.records
+        control = read_control_record(record.key, record.value)
+        found.append(control)
+        assert control.message is not None
+        pair = write_control_record(control.name, control.message, control.version)
+        assert pair == (record.key, record.value)
+        again += write_batch(batch)
+    assert again == data
+    assert [control.name for control in found] == [name for name, _ in CONTROL_TYPES.values()]
+    voter = VotersVoter(
+        3,
+        UUID(int=1 << 64 | 2),
+        [Endpoint("CONTROLLER", "here", 9093)],
+        KRaftVersionFeature(0, 1),
+    )
+    assert [control.message for control in found] == [
+        EndTxnMarker(5),
+        EndTxnMarker(6),
+        LeaderChangeMessage(0, 3, [Voter(3)]),
+        SnapshotHeaderRecord(0, 1234),
+        SnapshotFooterRecord(),
+        KRaftVersionRecord(0, 1),
+        VotersRecord(0, [voter]),
+    ]
 
 
 def only_we_refuse(error: str) -> bool:
