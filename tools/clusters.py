@@ -72,6 +72,10 @@ log4j.appender.requests.layout.ConversionPattern=[%d] %p %m (%c)%n
 """
 
 
+#: What is to last as long as servers on these ports do.
+Around = Callable[[list[int]], contextlib.AbstractContextManager[object]]
+
+
 class ClusterError(Exception):
     """A broker did not start, or a command of Kafka's failed; the message ends with its log."""
 
@@ -148,11 +152,13 @@ def kraft(
     properties: Mapping[str, str] | None = None,
     sasl_properties: Mapping[str, str] | None = None,
     scram: Sequence[str] = (),
+    around: Around = contextlib.nullcontext,
 ) -> Iterator[Cluster]:
     """A formatted cluster without ZooKeeper; ``folder`` is for its files.
 
     ``sasl_properties`` (without their "listener.name.sasl.") ask for a listener "SASL" beside
-    "PLAINTEXT"; ``scram`` are users as StorageTool's --add-scram takes them.
+    "PLAINTEXT"; ``scram`` are users as StorageTool's --add-scram takes them. ``around`` is entered
+    with the ports before anything listens on them, and left when all has ended.
     """
     names = ["PLAINTEXT", "CONTROLLER", *(["SASL"] if sasl_properties else [])]
     cluster = Cluster(release, fetch_runtime(release))
@@ -184,20 +190,32 @@ def kraft(
         process = _java([*_JVM_OPTIONS, *command], node.folder)
         if process.wait(_START) != 0:
             raise ClusterError(f"StorageTool failed:\n{(node.folder / 'output').read_text()}")
-    try:
+    with around(cluster.ports), _ended(cluster):
         cluster.start()
         yield cluster
-    finally:
-        cluster.kill()
 
 
 @contextlib.contextmanager
 def zookeeper(
-    folder: Path, release: str = LAST_WITH_ZOOKEEPER, *, brokers: int = 2, ibp: str = "3.0"
+    folder: Path,
+    release: str = LAST_WITH_ZOOKEEPER,
+    *,
+    brokers: int = 2,
+    ibp: str = "3.0",
+    around: Around = contextlib.nullcontext,
 ) -> Iterator[Cluster]:
     """A cluster with ZooKeeper, whose brokers talk to each other as release ``ibp`` did."""
     cluster = Cluster(release, fetch_runtime(release))
     port, *ports = free_ports(brokers + 1)
+    for node_id, own in enumerate(ports, 1):
+        node = Node(node_id, folder / f"node{node_id}", {"PLAINTEXT": own})
+        cluster.nodes[node_id] = node
+        mine = {
+            "broker.id": str(node_id),
+            "zookeeper.connect": f"{HOST}:{port}",
+            "inter.broker.protocol.version": ibp,
+        }
+        _write_properties(node, {**mine, **_common(brokers)})
     home = folder / "zookeeper"
     home.mkdir(parents=True)
     (home / "zookeeper.properties").write_text(
@@ -205,23 +223,17 @@ def zookeeper(
     )
     options = [*_JVM_OPTIONS, *_logging(release, home), "-cp", class_path(cluster.jars)]
     main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
-    try:
+    with around(cluster.ports), _ended(cluster):
         cluster.others.append(_java([*options, main, "zookeeper.properties"], home))
         _wait_for_port(port, cluster.others[0])
-        for node_id in range(1, brokers + 1):
-            node = Node(node_id, folder / f"node{node_id}", {"PLAINTEXT": ports[node_id - 1]})
-            cluster.nodes[node_id] = node
-            _write_properties(
-                node,
-                {
-                    "broker.id": str(node_id),
-                    "zookeeper.connect": f"{HOST}:{port}",
-                    "inter.broker.protocol.version": ibp,
-                    **_common(brokers),
-                },
-            )
         cluster.start()
         yield cluster
+
+
+@contextlib.contextmanager
+def _ended(cluster: Cluster) -> Iterator[None]:
+    try:
+        yield
     finally:
         cluster.kill()
 
