@@ -339,11 +339,11 @@ def _kafka_python(bootstrap: str) -> None:
         kafka.KafkaProducer(bootstrap_servers=servers, compression_type="gzip", client_id="python")
     ) as producer:
         for number in range(20):
-            producer.send("fruit", b"leek %d" % number, key=b"k%d" % (number % 3))
+            producer.send("vegetables", b"leek %d" % number, key=b"k%d" % (number % 3))
         producer.flush(30)
     with contextlib.closing(
         kafka.KafkaConsumer(
-            "fruit",
+            "vegetables",
             bootstrap_servers=servers,
             group_id="cooks",
             auto_offset_reset="earliest",
