@@ -9,6 +9,8 @@
     ├── UnknownErrorCodeError  no such error code or name               (also LookupError)
     ├── TopicIdError           a text is not a topic id               (also ValueError)
     ├── PartitionMetadataError     a partition.metadata breaks a rule   (also ValueError)
+    ├── MetadataLogError       a folder is no metadata log, or lacks an offset (also ValueError)
+    ├── MetadataReplayError    a metadata record does not fit the state before it
     ├── JsonError              an object does not have the message's JSON shape (also ValueError)
     ├── EncodeError            the caller's value cannot be written    (also ConstructError)
     ├── DecodeError            the peer's bytes cannot be read         (also ConstructError)
@@ -102,6 +104,33 @@ class PartitionMetadataError(KafkaAdminProtoError, ValueError):
         place = (self.file, f"line {self.line}" if self.line else "")
         where = ", ".join(part for part in place if part)
         return f"{where + ': ' if where else ''}{self.fault}; expected {self.expected}"
+
+
+class MetadataLogError(KafkaAdminProtoError, ValueError):
+    """A folder holds no metadata log, or not the offset that was asked for."""
+
+    def __init__(self, fault: str, expected: str) -> None:
+        super().__init__(fault, expected)
+        self.fault = fault
+        self.expected = expected
+
+    def __str__(self) -> str:
+        return f"{self.fault}; expected {self.expected}"
+
+
+class MetadataReplayError(KafkaAdminProtoError):
+    """A record of the metadata log that the state before it cannot take: an unknown partition.
+
+    ``record`` is the record's name. Kafka's controller would stop with a fault at it.
+    """
+
+    def __init__(self, fault: str, *, record: str) -> None:
+        super().__init__(fault, record)
+        self.fault = fault
+        self.record = record
+
+    def __str__(self) -> str:
+        return f"{self.record}: {self.fault}"
 
 
 class JsonError(KafkaAdminProtoError, ValueError):

@@ -81,7 +81,7 @@ def read_captures(
 
 def _first_timestamp(head: bytes) -> int:
     try:
-        return next((packet.ts for packet in read_packets(open_packets(BytesIO(head)))), 0)
+        return next((packet[0] for packet in read_packets(open_packets(BytesIO(head)))), 0)
     except DumpError:
         return 0
 
@@ -124,8 +124,9 @@ class Connections:
         out = self._out
         try:
             for packet in read_packets(open_packets(stream)):
-                if packet.link not in LINK_TYPES:
-                    foreign[packet.link] = foreign.get(packet.link, 0) + 1
+                _, link, _ = packet
+                if link not in LINK_TYPES:
+                    foreign[link] = foreign.get(link, 0) + 1
                     continue
                 self._packet(packet)
                 if out:
@@ -151,11 +152,12 @@ class Connections:
         self._table.clear()
 
     def _packet(self, packet: Packet) -> None:
-        segment = read_segment(packet.link, packet.data)
+        ts, link, data = packet
+        segment = read_segment(link, data)
         if segment is None:
             return
         key, sequence, flags, payload, missing = segment
-        ts = self._now = packet.ts
+        self._now = ts
         entry = self._table.get(key)
         if flags & SYN:
             entry = self._syn(key, sequence, flags, entry)
@@ -192,6 +194,8 @@ class Connections:
         if entry is not None:
             connection, end = entry
             if not connection.over and connection.directions[end].start(start):
+                client = 1 - end if flags & ACK else end
+                connection.conversation.handshake(client, end, self._now)
                 return entry
             self._close(key, connection)
         client = 1 if flags & ACK else 0

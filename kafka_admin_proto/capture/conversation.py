@@ -28,7 +28,10 @@ from kafka_admin_proto.protocol.payloads import Response, read_request, read_res
 SASL_AUTHENTICATE_KEY = 36
 ENVELOPE_KEY = 58
 #: Apis whose bodies tell what later frames mean, and are read even when nobody asks for them.
-_TELLING = frozenset({SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY, ENVELOPE_KEY, API_VERSIONS_KEY})
+_TELLING_REQUESTS = frozenset(
+    {SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY, ENVELOPE_KEY, API_VERSIONS_KEY}
+)
+_TELLING_RESPONSES = frozenset({SASL_AUTHENTICATE_KEY, ENVELOPE_KEY})
 #: Requests of one connection that may wait for a response; the oldest goes first.
 MAX_WAITING = 10_000
 #: Microseconds, and bytes, that responses wait for a request that the capture has later.
@@ -93,6 +96,7 @@ class Conversation:
         self._early: deque[tuple[bytes, int, int]] = deque()
         self._early_size = 0
         self._sasl = SaslExchange()
+        self._software: str | None = None
         self._raw_tokens = False
         self._sensible = False
         self._doubtful = 0
@@ -100,6 +104,14 @@ class Conversation:
         self.stranger: list[bytearray] | None = None
         self._strange_bytes = 0
         self._strange_fault = ""
+
+    def handshake(self, client: int, end: int, ts: int) -> None:
+        """A late SYN: who is the client, and that what this end has sent so far is all of it."""
+        if self.client is None:
+            self._name_sides(client)
+        framer = self.sides[end].framer
+        if not framer.in_step and framer.offset == 0:
+            framer.found(0, ts)
 
     # What sides tell -----------------------------------------------------------------------
 
@@ -257,14 +269,14 @@ class Conversation:
             return "data"
         return "request" if side.end == self.client else "response"
 
-    def _reads(self, api_key: int) -> bool:
+    def _reads(self, api_key: int, telling: frozenset[int]) -> bool:
         """Whether the bodies of that api are wanted."""
         bodies = self._settings.bodies
-        return bodies is None or api_key in bodies or api_key in _TELLING
+        return bodies is None or api_key in bodies or api_key in telling
 
     def _request(self, data: bytes, offset: int, ts: int) -> None:
         request = read_request(data, body=False, dialect=self._settings.dialect, offset=4)
-        if self._reads(request.api_key):
+        if self._reads(request.api_key, _TELLING_REQUESTS):
             request.read_body()
         if self._raw_tokens:
             if not self._is_whole_request(data):
@@ -290,6 +302,12 @@ class Conversation:
             self._sasl.from_client(_field(frame.body, "auth_bytes"))
         elif frame.api_key == ENVELOPE_KEY:
             self._unwrap_request(frame, ts)
+        elif frame.api_key == API_VERSIONS_KEY:
+            name, version = (
+                _field(frame.body, f"client_software_{x}") for x in ("name", "version")
+            )
+            if name or version:
+                self._software = frame.client_software = f"{name} {version}".strip()
 
     def _is_whole_request(self, data: bytes) -> bool:
         """Whether what comes after SaslHandshake v0 is a request: the tokens are over."""
@@ -349,7 +367,7 @@ class Conversation:
         return True
 
     def _answer(self, data: bytes, asked: Asked, offset: int, ts: int) -> None:
-        reads = self._reads(asked.api_key)
+        reads = self._reads(asked.api_key, _TELLING_RESPONSES)
         response = read_response(
             data, asked.api_key, asked.api_version, body=reads,
             dialect=self._settings.dialect, offset=4,
@@ -422,6 +440,7 @@ class Conversation:
         frame.capture, frame.connection = self.capture, self.name
         frame.stream_offset, frame.ts = offset, ts
         frame.principal = self._sasl.principal
+        frame.client_software = self._software
         frame.topic_names = self._settings.topics.names
         if self.client is not None:
             frame.client, frame.server = self._ends[self.client], self._ends[1 - self.client]

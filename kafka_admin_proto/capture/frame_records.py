@@ -32,6 +32,17 @@ PREFIX_SIZE = 4
 _NO_NAMES: Mapping[UUID, str] = {}
 
 
+class Logged(msgspec.Struct):
+    """What a request log has instead of bytes.
+
+    ``body`` is there where the log says more or less than the value: sizes in the place of
+    records, or what does not read. ``may_be_secret``: request or response may hold a credential.
+    """
+
+    body: Any = None
+    may_be_secret: bool = False
+
+
 class DecodedFrame(msgspec.Struct, kw_only=True):
     """One frame, payload or bare body, as far as it could be understood.
 
@@ -50,7 +61,10 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
 
     ``codec`` is None for an unknown api or version. ``is_token``: a SASL token without a header
     (after SaslHandshake v0), masked whole, as are bytes that ``may_be_secret`` for all that can be
-    told. ``topic_names`` are those that the capture has told.
+    told. ``topic_names`` are those that the capture has told, ``client_software`` the name and
+    version that the client gave in ApiVersions (KIP-511).
+
+    From a request log: ``logged`` is what stands in the place of bytes; ``data`` is the line.
     """
 
     capture: str
@@ -81,6 +95,8 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     is_token: bool = False
     may_be_secret: bool = False
     topic_names: Mapping[UUID, str] = _NO_NAMES
+    client_software: str | None = None
+    logged: Logged | None = None
 
     def __repr__(self) -> str:
         # Raw bytes stay out: they may hold what the body's own repr masks.
@@ -96,15 +112,15 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
 
     @property
     def size(self) -> int:
-        """How many bytes the frame is, or how much of it was captured."""
-        return len(self.data) + self.skipped
+        """How many bytes the frame is, or how much of it was captured; 0 in a request log."""
+        return 0 if self.logged is not None else len(self.data) + self.skipped
 
     @property
     def problem(self) -> str | None:
         """What could not be read, or not shown as it is, as a sentence."""
         if self.error is not None:
             return str(self.error)
-        if self.codec is None or self.body is None or self.data.isascii():
+        if self.codec is None or self.body is None or self.logged or self.data.isascii():
             return None
         if leaves.has_odd_text(self.codec, self.body):
             return "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
@@ -129,23 +145,35 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         found = leaves.topic_ids(self.codec, self.body)
         return {topic_id_to_text(each): readable(names[each]) for each in found if each in names}
 
-    def record(self, *, mask: bool = True, raw: bool = False, body: bool = True) -> dict[str, Any]:
+    def record(
+        self, *, mask: bool = True, raw: bool = False, body: bool = True, records: bool = False
+    ) -> dict[str, Any]:
         """The frame record: builtins with stable keys, fit for JSON lines.
 
         ``raw`` (hex of all bytes) is given when asked for, and always when the body could not be
         read whole: nothing is lost. Secrets are masked there as well. ``error_codes`` are names;
         a code that Kafka does not have is its number as text. ``body`` False leaves the body null
-        and all that is read from it.
+        and all that is read from it; ``records`` decodes the record batches in it, see
+        ``records_json``.
         """
-        shown = names = None
+        shown: Any = None
+        names = None
         codes: list[str] = []
         problem = self.problem
         if body and self.body is not None and self.codec is not None:
             shown = self.codec.to_json(self.body, mask=mask)
+            if records:
+                from kafka_admin_proto.capture.opened_records import open_records
+
+                open_records(shown, self.body, self.codec, self.topic_names, mask=mask)
             codes = [error_name(code) or str(code) for code in self.error_codes()]
             names = self.known_topics() or None
         elif not body and self.error is None:
             problem = None
+        if body and self.logged is not None and self.logged.body is not None:
+            hidden = mask and self.logged.may_be_secret and self.error is not None
+            shown = MASK if hidden else self.logged.body
+        software = self.client_software
         lost = problem is not None or (body and self.body is None)
         return {
             "capture": self.capture,
@@ -155,7 +183,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             "client": self.client,
             "server": self.server,
             "stream_offset": self.stream_offset,
-            "size": self.size,
+            "size": self.size if self.logged is None else None,
             "api_key": self.api_key,
             "api": self.api,
             "api_version": self.api_version,
@@ -168,12 +196,15 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             "problem": problem,
             "raw": self.raw_hex(mask=mask) if raw or lost else None,
             "topic_names": names,
+            "client_software": None if software is None else readable(software),
             "forwarded": self.forwarded,
             "line": self.line or None,
         }
 
     def raw_hex(self, *, mask: bool = True) -> str:
         """All bytes in hex, those of secrets as ``**``."""
+        if self.logged is not None:
+            return MASK if mask and self.logged.may_be_secret else self.data.hex()
         if not (mask and self._may_hold_secrets()):
             return self.data.hex()
         if self.codec is None or self._may_be_a_response():

@@ -46,8 +46,9 @@ class Framer:
         self.offset = 0
         #: Size of the frame at the start of the buffer, once that is known.
         self._wanted = 0
-        #: Bytes that are the rest of a broken frame.
+        #: How many bytes are still the rest of a broken frame, and those that came.
         self._rest = 0
+        self._passed = bytearray()
 
     def data(self, data: bytes, ts: int) -> None:
         """The next bytes of the stream."""
@@ -71,6 +72,7 @@ class Framer:
         """So many bytes are missing here."""
         fault = f"{size} byte{'s were' if size != 1 else ' was'} not captured"
         if self._rest:
+            self._report_rest(ts)
             passed = min(self._rest, size)
             self._sink.unframed(b"", self.offset, f"{passed} of them in this frame: {fault}", ts)
             self._rest -= passed
@@ -114,6 +116,7 @@ class Framer:
 
     def finish(self, ts: int) -> None:
         """The stream ends here."""
+        self._report_rest(ts)
         if not self.buffer:
             return
         if self.in_step and self._wanted:
@@ -157,8 +160,15 @@ class Framer:
     def _pass_rest(self, data: bytes, ts: int) -> bytes:
         """The rest of a broken frame is no frame; give back what comes after it."""
         rest = data[: self._rest]
-        fault = "the rest of a frame, after a hole in it"
-        self._sink.unframed(rest, self.offset, fault, ts)
-        self.offset += len(rest)
+        self._passed += rest
         self._rest -= len(rest)
+        if not self._rest:
+            self._report_rest(ts)
         return data[len(rest) :]
+
+    def _report_rest(self, ts: int) -> None:
+        if self._passed:
+            fault = "the rest of a frame, after a hole in it"
+            self._sink.unframed(bytes(self._passed), self.offset, fault, ts)
+            self.offset += len(self._passed)
+            self._passed.clear()

@@ -34,15 +34,9 @@ _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _COMPRESSED = (_GZIP_MAGIC, _XZ_MAGIC, _ZSTD_MAGIC)
 
 
-class Packet(NamedTuple):
-    """``ts`` in microseconds since 1970, 0 where the file has none; ``link`` is a LINKTYPE number.
-
-    ``data`` may be shorter than the packet was on the wire (tcpdump -s).
-    """
-
-    ts: int
-    link: int
-    data: bytes
+#: A packet: when, in microseconds since 1970, 0 where the file does not say; its LINKTYPE number;
+#: its bytes, maybe fewer than it had on the wire (tcpdump -s). A plain tuple: there are millions.
+Packet = tuple[int, int, bytes]
 
 
 class Stream(Protocol):
@@ -213,7 +207,7 @@ def _pcap(source: Buffered, order: str, resolution: int) -> Iterator[Packet]:
         source.at = start + size
         if nanoseconds:
             fraction //= 1000
-        yield Packet(seconds * 1_000_000 + fraction, link, source.data[start : source.at])
+        yield seconds * 1_000_000 + fraction, link, source.data[start : source.at]
     if source.at < len(source.data) or source.fault:
         raise _cut(source, "packet header")
 
@@ -283,13 +277,14 @@ class _Pcapng:
             (original,) = struct.unpack_from(f"{order}I", body)
             interface = self._interfaces[0]
             size = min(original, interface.snap or original)
-            return Packet(0, interface.link, body[4 : 4 + size])
+            return 0, interface.link, body[4 : 4 + size]
         else:
             if kind == self._INTERFACE:
                 self._interfaces.append(self._read_interface(body))
             return None
         interface = self._interfaces[number]
-        return Packet(interface.microseconds(high, low), interface.link, body[start : start + size])
+        ts = interface.microseconds(high, low)
+        return ts, interface.link, body[start : start + size]
 
     def _read_interface(self, body: bytes) -> _Interface:
         link, _, snap = struct.unpack_from(f"{self._order}2HI", body)

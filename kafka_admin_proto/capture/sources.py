@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BufferedReader
 
+from kafka_admin_proto.capture import request_log
 from kafka_admin_proto.capture.captures import open_file, read_captures
 from kafka_admin_proto.capture.dumps import FrameDecoder
 from kafka_admin_proto.capture.frame_records import DecodedFrame
 from kafka_admin_proto.capture.packet_files import is_capture
 from kafka_admin_proto.capture.readers import READERS, read_blocks
+from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.wire.blobs import readable
 
 #: The name of the format of packet captures: pcap, pcapng, either of them compressed.
 PCAP = "pcap"
+#: That of a broker's request log.
+REQUEST_LOG = "request-log"
 #: What ``format`` may be beside "auto".
-FORMATS = (PCAP, *READERS)
+FORMATS = (PCAP, REQUEST_LOG, *READERS)
+
+
+def _format_of(sample: bytes) -> str:
+    if is_capture(sample):
+        return PCAP
+    return REQUEST_LOG if request_log.matches(sample) else "auto"
 
 
 def read_frames(
@@ -39,11 +49,15 @@ def read_frames(
     for name in names:
         try:
             stream = opener(name)
-            if format == PCAP or (format == "auto" and is_capture(stream.peek(SAMPLE))):
+            kind = _format_of(stream.peek(SAMPLE)) if format == "auto" else format
+            if kind == PCAP:
                 captures.append(name)
                 continue
             with stream:
-                blocks = read_blocks(stream.read(), format)
+                if kind == REQUEST_LOG:
+                    yield from read_request_log(stream, readable(name), decoder.dialect)
+                    continue
+                blocks = read_blocks(stream.read(), kind)
         except (DumpError, OSError) as caught:
             error = caught if isinstance(caught, DumpError) else DumpError(str(caught))
             yield DecodedFrame(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import struct
-from typing import Any, NamedTuple
+from typing import Any
 
 from kafka_admin_proto.errors import MissingExtraError
 
@@ -32,17 +32,9 @@ _PLAIN_4 = struct.Struct(">BxHxxHxBxx12sI4xBB").unpack_from
 _PLAIN_6 = struct.Struct(">B3xHBx36sI4xBB").unpack_from
 
 
-class Segment(NamedTuple):
-    """``key`` are source and destination address and port, as they stand in the headers.
-
-    ``missing`` are the bytes at the end of the payload that were not captured.
-    """
-
-    key: bytes
-    sequence: int
-    flags: int
-    payload: bytes
-    missing: int
+#: A segment: source and destination address and port, as they stand in the headers; sequence
+#: number; flags; payload; how many bytes of its end were not captured. A plain tuple, for speed.
+Segment = tuple[bytes, int, int, bytes, int]
 
 
 def read_segment(link: int, data: bytes) -> Segment | None:
@@ -80,7 +72,9 @@ def _segment(
     data: bytes, tcp: int, end: int, key: bytes, sequence: int, offset: int, flags: int
 ) -> Segment:
     start = tcp + (offset >> 2 & 0x3C)
-    return Segment(key, sequence, flags, data[start:end], max(end - max(len(data), start), 0))
+    if end <= len(data):
+        return key, sequence, flags, data[start:end], 0
+    return key, sequence, flags, data[start:end], end - max(len(data), start)
 
 
 def _by_dpkt(link: int, data: bytes) -> Segment | None:
@@ -101,7 +95,7 @@ def _by_dpkt(link: int, data: bytes) -> Segment | None:
         extensions = sum(each.length for each in ip.all_extension_headers)
         wanted = ip.plen - extensions - 4 * tcp.off if ip.plen else len(payload)
     wanted = max(wanted, 0)
-    return Segment(key, tcp.seq, tcp.flags, payload[:wanted], max(wanted - len(payload), 0))
+    return key, tcp.seq, tcp.flags, payload[:wanted], max(wanted - len(payload), 0)
 
 
 def _ip_of(link: int, data: bytes) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 from pathlib import Path
@@ -23,6 +24,9 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
         sys.exit("kap: there is no standard output")
+    # Long captures make millions of short-lived values, none of them in cycles.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
     name = Path(sys.argv[0]).name
     try:
         kap(prog_name=name if name == "kafka-admin-proto" else "kap")

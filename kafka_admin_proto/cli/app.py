@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+import importlib
+
 import click
 from click.shell_completion import get_completion_class
 
 import kafka_admin_proto
-from kafka_admin_proto.cli.decode import decode
-from kafka_admin_proto.cli.error import error
-from kafka_admin_proto.cli.explain import explain_command
-from kafka_admin_proto.cli.schema import schema
+
+#: Command → its module and name there; imported when it is asked for.
+_COMMANDS = {
+    "decode": ("decode", "decode"),
+    "error": ("error", "error"),
+    "explain": ("explain", "explain_command"),
+    "metadata": ("metadata", "metadata"),
+    "schema": ("schema", "schema"),
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """A group whose commands cost nothing until they are used."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted([*super().list_commands(context), *_COMMANDS])
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return super().get_command(context, name)
+        module, attribute = _COMMANDS[name]
+        found: click.Command = getattr(
+            importlib.import_module(f"kafka_admin_proto.cli.{module}"), attribute
+        )
+        return found
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(kafka_admin_proto.__version__, prog_name="kap")
 def kap() -> None:
     """Kafka's wire protocol, read and shown.
@@ -39,9 +65,3 @@ def completion(context: click.Context, shell: str) -> None:
     variable = f"_{name}_COMPLETE".replace("-", "_").upper()
     complete = found(kap, {}, name, variable)
     click.echo(complete.source_template % complete.source_vars())
-
-
-kap.add_command(decode)
-kap.add_command(error)
-kap.add_command(explain_command)
-kap.add_command(schema)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import click
-import msgspec
 
 from kafka_admin_proto.capture.frame_records import DecodedFrame
 from kafka_admin_proto.cli.inputs import Inputs, with_inputs
-from kafka_admin_proto.cli.output import compact_json, print_table, printable
+from kafka_admin_proto.cli.output import (
+    compact_json,
+    print_table,
+    printable,
+    write_json_array,
+    write_json_lines,
+    write_tsv,
+)
+from kafka_admin_proto.cli.segments import decode_segments
 from kafka_admin_proto.cli.summary import summarise
 from kafka_admin_proto.protocol.error_codes import error_label
 
@@ -31,23 +36,34 @@ _PAGE = 1000
     help="How to write it. TSV has stable columns and no header.",
 )
 @click.option("--body/--no-body", default=True, help="Decode bodies, or stay at the headers.")
+@click.option("--records", is_flag=True, help="Decode the record batches in bodies as well.")
+@click.option("--topic", help="The topic of a log segment whose folder does not say it.")
 @click.option("--summary", is_flag=True, help="Count per api and version instead.")
 @click.option("--raw", is_flag=True, help="Give the bytes of each frame in JSON and TSV.")
 @click.option("--show-secrets", is_flag=True, help="Do not mask passwords, tokens and keys.")
 def decode(
-    inputs: Inputs, output: str, body: bool, summary: bool, raw: bool, show_secrets: bool
+    inputs: Inputs,
+    output: str,
+    body: bool,
+    records: bool,
+    topic: str | None,
+    summary: bool,
+    raw: bool,
+    show_secrets: bool,
 ) -> None:
     """Decode bytes of Kafka's protocol from FILES or standard input.
 
-    The input is a capture (pcap, pcapng, compressed or not), hex text (plain, xxd, hexdump -C,
-    Wireshark's copy as hex), base64 or raw bytes. Several capture files are one capture.
-    In a dump a response is understood when its request came before it, or with --response.
+    The input is a capture (pcap, pcapng, compressed or not), a broker's request log, hex text
+    (plain, xxd, hexdump -C, Wireshark's copy as hex), base64 or raw bytes. Several capture files
+    are one capture. In a dump a response is understood when its request came before it, or with
+    --response. Log segments (*.log, *.checkpoint) of any topic are shown record by record.
 
     \b
     Examples:
       kap decode admin.pcap --api CreateTopics,DeleteTopics
       kap decode rotated.pcap* --errors-only --since 2026-01-31T02:00 --output jsonl
       kap decode admin.pcap --summary
+      kap decode /var/kafka/__cluster_metadata-0/*.log --output jsonl
       tcpdump -i any -w - port 9092 | kap decode - --output jsonl
       kap decode dump.hex
       xxd -r -p stream.txt | kap decode -
@@ -58,11 +74,14 @@ def decode(
     \b
     Exit codes: 0 fine, 1 something did not decode, 2 usage.
     """
+    segments = inputs.segments()
+    if segments:
+        decode_segments(segments, output, topic=topic, mask=not show_secrets)
     frames = inputs.frames(bodies=body)
     if summary:
         _SUMMARIES[output](summarise(frames))
     else:
-        options = {"mask": not show_secrets, "raw": raw, "body": body}
+        options = {"mask": not show_secrets, "raw": raw, "body": body, "records": records}
         _WRITERS[output](frames, options)
     frames.finish()
 
@@ -72,43 +91,15 @@ _Options = dict[str, bool]
 
 
 def _write_json(frames: _Numbered, options: _Options) -> None:
-    _write_array(frame.record(**options) for _, frame in frames)
+    write_json_array(frame.record(**options) for _, frame in frames)
 
 
 def _write_jsonl(frames: _Numbered, options: _Options) -> None:
-    _write_lines(frame.record(**options) for _, frame in frames)
-
-
-def _write_array(records: Iterable[dict[str, Any]]) -> None:
-    separator = "["
-    try:
-        for record in records:
-            click.echo(f"{separator}\n{_dumps(record)}", nl=False)
-            separator = ","
-    finally:  # whatever happens, what was written so far is JSON
-        click.echo("[]" if separator == "[" else "\n]")
-
-
-def _write_lines(records: Iterable[dict[str, Any]]) -> None:
-    encode = msgspec.json.Encoder().encode
-    write = sys.stdout.buffer.write
-    sys.stdout.flush()
-    for record in records:
-        try:
-            write(encode(record) + b"\n")
-        except UnicodeEncodeError:  # text that no bytes stand behind
-            write(_dumps(record).encode("ascii", "backslashreplace") + b"\n")
-    sys.stdout.buffer.flush()
+    write_json_lines(frame.record(**options) for _, frame in frames)
 
 
 def _write_tsv(frames: _Numbered, options: _Options) -> None:
-    _write_cells(frame.record(**options) for _, frame in frames)
-
-
-def _write_cells(records: Iterable[dict[str, Any]]) -> None:
-    write = sys.stdout.write
-    for record in records:
-        write("\t".join(map(_cell, record.values())) + "\n")
+    write_tsv(frame.record(**options) for _, frame in frames)
 
 
 def _write_table(frames: _Numbered, options: _Options) -> None:
@@ -124,7 +115,7 @@ def _write_table(frames: _Numbered, options: _Options) -> None:
 
 
 def _table_row(number: int, frame: DecodedFrame, of_capture: bool, options: _Options) -> list[str]:
-    record = frame.record(mask=options["mask"], body=options["body"])
+    record = frame.record(**(options | {"raw": False}))
     api = frame.api or ("" if frame.api_key is None else f"key {frame.api_key}")
     version = "" if frame.api_version is None else f" v{frame.api_version}"
     if frame.body is not None and options["body"]:
@@ -158,10 +149,8 @@ def _pages(frames: _Numbered) -> Iterator[list[tuple[int, DecodedFrame]]]:
 
 
 def _summary_table(rows: list[dict[str, Any]]) -> None:
-    columns = [
-        "api", "requests", "responses", "bytes", "p50 ms", "p90", "p99", "max", "errors",
-        "problems",
-    ]  # fmt: skip
+    counts = ("requests", "responses", "forwarded", "bytes")
+    columns = ["api", *counts, "p50 ms", "p90", "p99", "max", "errors", "problems"]
     cells = []
     for row in rows:
         api = row["api"] or ("(no frame)" if row["api_key"] is None else f"key {row['api_key']}")
@@ -169,7 +158,7 @@ def _summary_table(rows: list[dict[str, Any]]) -> None:
         latencies = [row[f"latency_{name}_us"] for name in ("p50", "p90", "p99", "max")]
         errors = ", ".join(f"{name} {count}" for name, count in row["errors"].items())
         cells.append([
-            api + version, *(str(row[name]) for name in ("requests", "responses", "bytes")),
+            api + version, *(str(row[name]) for name in counts),
             *("" if each is None else f"{each / 1000:.1f}" for each in latencies),
             errors, str(row["problems"] or ""),
         ])  # fmt: skip
@@ -184,9 +173,9 @@ _WRITERS: dict[str, Callable[[_Numbered, _Options], None]] = {
 }
 _SUMMARIES: dict[str, Callable[[list[dict[str, Any]]], None]] = {
     "table": _summary_table,
-    "json": _write_array,
-    "jsonl": _write_lines,
-    "tsv": _write_cells,
+    "json": write_json_array,
+    "jsonl": write_json_lines,
+    "tsv": write_tsv,
 }
 
 
@@ -205,18 +194,6 @@ def _place(frame: DecodedFrame) -> str:
     if not frame.line:
         return str(frame.stream_offset)
     return f"{frame.line}+{frame.stream_offset}" if frame.stream_offset else str(frame.line)
-
-
-def _dumps(record: dict[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False)
-
-
-def _cell(value: Any) -> str:
-    """A TSV cell: no tab, no line end; nothing for null, JSON for what has parts."""
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else compact_json(value)
-    return printable(text)
 
 
 def _or_empty(value: Any) -> Any:

@@ -25,6 +25,8 @@ _TERMINAL_LINES = 4
 _TERMINAL_VALUE = 200
 #: Types are shown on terminals from that width on: the other columns say more.
 _WIDE = 110
+#: The names of fields take a third of the terminal's width at most.
+_FIELD_SHARE = 3
 #: Where piped, no cell is padded beyond this: one long cell must not widen every row.
 _WIDEST = 40
 #: The colour of each depth, from the outermost inwards; deeper ones start anew.
@@ -65,7 +67,11 @@ def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> Non
             PageFrame(number, _title(frame), explanation_of(frame, mask=mask), frame.problem or "")
             for number, frame in frames
         )
-        with click.open_file(html, "w", encoding="utf-8") as file:
+        try:
+            file = click.open_file(html, "w", encoding="utf-8")
+        except OSError as error:
+            raise click.UsageError(f"--html: {error}") from None
+        with file:
             for part in html_page(pages):
                 file.write(part)
     else:
@@ -149,10 +155,10 @@ def _terminal_writer() -> Callable[[str, Explanation], None]:
     from rich.console import Console
 
     console = Console()
-    return lambda title, explanation: _write_terminal(console, title, explanation)
+    return lambda title, explanation: write_terminal(console, title, explanation)
 
 
-def _write_terminal(console: Console, title: str, explanation: Explanation) -> None:
+def write_terminal(console: Console, title: str, explanation: Explanation) -> None:
     """A table as wide as the terminal, each depth in its colour; long bytes and values are cut."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -168,7 +174,8 @@ def _write_terminal(console: Console, title: str, explanation: Explanation) -> N
     table.add_column(_COLUMNS[0], justify="right", no_wrap=True)
     table.add_column(_COLUMNS[1], no_wrap=True)
     for index in shown:
-        table.add_column(_COLUMNS[index + 2], overflow="fold")
+        table.add_column(_COLUMNS[index + 2], overflow="fold", no_wrap=index == 0)
+    room = console.width // _FIELD_SHARE
     for node in nodes:
         fault = node.row is not None and node.row.kind == "fault"
         style = "bold red" if fault else _COLOURS[node.depth % len(_COLOURS)]
@@ -176,6 +183,7 @@ def _write_terminal(console: Console, title: str, explanation: Explanation) -> N
         if len(lines) > _TERMINAL_LINES:
             lines[_TERMINAL_LINES - 1 :] = [f"… {node.end - node.start} bytes"]
         cells = list(_cells(node))
+        cells[0] = "\n".join(cells[0][i : i + room] for i in range(0, len(cells[0]), room))
         if len(cells[2]) > _TERMINAL_VALUE:
             cells[2] = cells[2][: _TERMINAL_VALUE - 1] + "…"
         styles = (style, "dim", "", style if fault else "italic")

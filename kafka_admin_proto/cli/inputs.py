@@ -26,6 +26,7 @@ from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.capture.topics import TELLING_KEYS
 from kafka_admin_proto.cli.filters import Filter, Instant, Shown, api_keys
 from kafka_admin_proto.cli.progress import Progress
+from kafka_admin_proto.cli.segments import SEGMENT, is_segment
 from kafka_admin_proto.codec import load_schemas
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
@@ -50,6 +51,17 @@ class Inputs(msgspec.Struct, kw_only=True):
     since: int | None
     until: int | None
     only: int | None
+
+    def segments(self) -> list[str]:
+        """The inputs, if they are log segments; raises click.UsageError where only some are."""
+        if self.input_format not in ("auto", SEGMENT):
+            return []
+        found = [name for name in self.files if name != "-" and is_segment(name)]
+        if self.input_format == SEGMENT:
+            return list(self.files)
+        if found and len(found) < len(self.files):
+            raise click.UsageError(f"{found[0]} is a log segment and not all the others are")
+        return found
 
     def frames(self, *, bodies: bool = True) -> Shown:
         """The frames to show; ``bodies`` False reads headers alone. Raises click.UsageError."""
@@ -134,9 +146,17 @@ class _Opener:
             # A look ahead of its own size: that of sys.stdin is too small to tell formats by.
             raw: Any = sys.stdin.buffer
             if isinstance(getattr(raw, "raw", None), FileIO):
-                raw = FileIO(os.dup(raw.fileno()))
+                raw = _LiveInput(os.dup(raw.fileno()))
             self._stdin = _KeptOpen(raw, SAMPLE)
         return self._stdin
+
+
+class _LiveInput(FileIO):
+    """Standard input that may pause: what is known so far is shown before waiting for more."""
+
+    def readinto(self, buffer: Any) -> int | None:
+        sys.stdout.flush()
+        return super().readinto(buffer)
 
 
 class _KeptOpen(BufferedReader):
@@ -162,7 +182,7 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.argument("files", nargs=-1, type=click.Path(allow_dash=True)),
     click.option(
         "--input-format",
-        type=click.Choice(["auto", *FORMATS]),
+        type=click.Choice(["auto", *FORMATS, SEGMENT]),
         default="auto",
         show_default=True,
         help="What the input is written in.",

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import click
+import msgspec
 
 from kafka_admin_proto.render.text import compact_json, printable
 
-__all__ = ["compact_json", "print_table", "printable"]
+__all__ = [
+    "compact_json",
+    "print_table",
+    "printable",
+    "write_json_array",
+    "write_json_lines",
+    "write_tsv",
+]
 
 
 def print_table(
@@ -81,3 +91,47 @@ def _rich_table(
                 cell.truncate(rooms[column], overflow="ellipsis")
         table.add_row(*cells)
     console.print(table)
+
+
+def write_json_array(records: Iterable[dict[str, Any]]) -> None:
+    """One JSON array, whole whatever happens."""
+    separator = "["
+    try:
+        for record in records:
+            click.echo(f"{separator}\n{_dumps(record)}", nl=False)
+            separator = ","
+    finally:  # whatever happens, what was written so far is JSON
+        click.echo("[]" if separator == "[" else "\n]")
+
+
+def write_json_lines(records: Iterable[dict[str, Any]]) -> None:
+    """JSON lines, in UTF-8, as fast as they come."""
+    encode = msgspec.json.Encoder().encode
+    write = sys.stdout.buffer.write
+    sys.stdout.flush()
+    for record in records:
+        try:
+            write(encode(record) + b"\n")
+        except UnicodeEncodeError:  # text that no bytes stand behind
+            write(_dumps(record).encode("ascii", "backslashreplace") + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def write_tsv(records: Iterable[dict[str, Any]]) -> None:
+    """Tab-separated values without a header: the values of each record, in its order."""
+    write = sys.stdout.write
+    for record in records:
+        write("\t".join(map(_cell, record.values())) + "\n")
+
+
+def _dumps(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False)
+
+
+def _cell(value: Any) -> str:
+    """A TSV cell: no tab, no line end; nothing for null, JSON for what has parts."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value if value.isprintable() else printable(value)
+    return str(value) if type(value) is int else compact_json(value)

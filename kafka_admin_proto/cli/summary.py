@@ -41,7 +41,7 @@ class _Latencies:
 
 class _Group:
     def __init__(self) -> None:
-        self.requests = self.responses = self.bytes = self.problems = 0
+        self.requests = self.responses = self.forwarded = self.bytes = self.problems = 0
         self.latencies = _Latencies()
         self.errors: Counter[str] = Counter()
 
@@ -49,6 +49,7 @@ class _Group:
 def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]]:
     """One row an api and version, in the order of keys; bytes outside of frames come last.
 
+    ``forwarded`` are requests inside Envelopes, of which nothing else is counted but problems.
     Latencies are in microseconds, percentiles exact to 1 %. ``errors`` counts the frames that
     have an error code, by its name.
     """
@@ -57,11 +58,14 @@ def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]
         key = -1 if frame.api_key is None else frame.api_key
         version = -1 if frame.api_version is None else frame.api_version
         group = groups.setdefault((key, version, frame.api or ""), _Group())
+        group.problems += frame.error is not None
+        if frame.forwarded:  # counted with the Envelope, or where the client sent it
+            group.forwarded += frame.direction == "request"
+            continue
         group.requests += frame.direction == "request"
         group.responses += frame.direction == "response"
-        group.bytes += 0 if frame.forwarded else frame.size
-        group.problems += frame.error is not None
-        if frame.latency_us is not None and not frame.forwarded:
+        group.bytes += frame.size
+        if frame.latency_us is not None:
             group.latencies.add(frame.latency_us)
         for code in frame.error_codes():
             group.errors[error_name(code) or str(code)] += 1
@@ -76,6 +80,7 @@ def _row(key: int, version: int, api: str, group: _Group) -> dict[str, Any]:
         "api_version": None if version < 0 else version,
         "requests": group.requests,
         "responses": group.responses,
+        "forwarded": group.forwarded,
         "bytes": group.bytes,
     }
     for percent in _PERCENTILES:

@@ -49,17 +49,13 @@ def html_page(frames: Iterable[PageFrame]) -> Iterator[str]:
 
 def _template() -> str:
     folder = files(__package__) / "page"
-    style, script = (_text(folder / name) for name in ("page.css", "page.js"))
-    page = _text(folder / "page.html")
+    page, style, script = (
+        (folder / name).read_text("utf-8") for name in ("page.html", "page.css", "page.js")
+    )
     hashes = {"STYLE_HASH": _hash(style), "SCRIPT_HASH": _hash(script)}
     for name, text in {**hashes, "STYLE": style, "SCRIPT": script}.items():
         page = page.replace(f"%{name}%", text)
     return page
-
-
-def _text(file: object) -> str:
-    read = file.read_text("utf-8")  # type: ignore[attr-defined]  # a Traversable
-    return str(read)
 
 
 def _hash(text: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
 
 def printable(text: str) -> str:
     """The text with all that a terminal would obey or hide as an escape (``\\x1b``)."""
@@ -15,7 +17,10 @@ def printable(text: str) -> str:
 
 def compact_json(value: Any) -> str:
     """One line of JSON, safe on a terminal; escapes inside strings stay valid JSON."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text = msgspec.json.encode(value).decode()
+    except (UnicodeEncodeError, OverflowError):  # what no bytes stand behind
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)

@@ -13,9 +13,10 @@ from kafka_admin_proto.capture import readers
 from kafka_admin_proto.capture.frame_records import DecodedFrame
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.protocol import frames
+from kafka_admin_proto.records import message_sets, record_format
 from kafka_admin_proto.schema import kafka_json
 from tests.everything import EVERY_DIALECT
-from tests.fuzz import choice, codecs, definitions, dumps, limits, payloads
+from tests.fuzz import choice, codecs, definitions, dumps, limits, payloads, records
 from tests.fuzz.run import FOUND, TARGETS
 
 FINDINGS = sorted(path for path in FOUND.glob("*/*") if path.is_file())
@@ -76,6 +77,9 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (definitions, kafka_json, "_fields_to_list", lambda fields: [], AssertionError),
     (definitions, kafka_json, "_parse", raises(KeyError("x")), KeyError),
     (dumps, readers, "_guess", raises(ValueError("x")), ValueError),
+    (records, message_sets, "_place", raises(KeyError("x")), KeyError),
+    (records, records, "write_batch", lambda batch: b"", StopIteration),
+    (records, record_format, "_varint", raises(KeyError("x")), KeyError),
     (dumps, DecodedFrame, "field_rows", lambda frame, *, mask: [], AssertionError),
 ]
 

@@ -156,6 +156,7 @@ class Page:
         deadline = time.monotonic() + PATIENCE
         while self.value("document.readyState") != "complete":
             assert time.monotonic() < deadline, f"{url} does not load"
+        self.rest()
 
     def value(self, expression: str) -> Any:
         """What a script's expression gives, as JSON."""
@@ -165,6 +166,11 @@ class Page:
         )
         assert "exceptionDetails" not in answer, (expression, answer["exceptionDetails"])
         return answer["result"].get("value")
+
+    def rest(self) -> None:
+        """Wait until what was done is on the screen, where a person would see it."""
+        frame = "requestAnimationFrame"
+        self.value(f"new Promise((done) => {frame}(() => {frame}(() => setTimeout(done, 0))))")
 
     def hover(self, selector: str) -> None:
         """Move the mouse onto the middle of the element."""
@@ -204,10 +210,11 @@ class Page:
         return [e["params"]["request"]["url"] for e in sent]
 
     def _events(self) -> list[dict[str, Any]]:
-        self.value("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))")
+        self.rest()
         return [e for e in self._browser.events if e.get("sessionId") == self._session]
 
     def _middle(self, selector: str) -> tuple[float, float]:
+        self.rest()  # a click goes to what is on the screen
         box = self.value(
             f"(() => {{ const box = document.querySelector({json.dumps(selector)})"
             ".getBoundingClientRect();"

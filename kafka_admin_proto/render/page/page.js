@@ -252,7 +252,7 @@ function hover(i) {
   paintTree();
   paintBytes();
   const node = frame.nodes[i];
-  at("hint").textContent = node ? `${span(node)}  ${node.path}${node.value ? " = " + node.value : ""}` : "";
+  at("hint").textContent = node ? `${span(node)} · ${node.path}${node.value ? " = " + node.value : ""}` : "";
 }
 
 function span(node) {
@@ -316,9 +316,9 @@ function listFrames() {
     item.id = `frame-${index}`;
     item.dataset.frame = index;
     item.setAttribute("role", "option");
-    item.append(element("span", "number", block.dataset.number), element("span", "", name),
+    item.append(element("span", "number", block.dataset.number), element("span", "name", name),
       element("span", "about", about.join(", ")));
-    if (block.dataset.problem) item.title = block.dataset.problem;
+    item.title = [block.dataset.title, block.dataset.problem].filter(Boolean).join("\n");
     list.append(item);
   });
 }

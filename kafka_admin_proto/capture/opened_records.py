@@ -1,0 +1,67 @@
+"""The record batches in a body's JSON, decoded in the place of their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from kafka_admin_proto.codec import Codec, Message
+from kafka_admin_proto.records.records_json import records_json
+from kafka_admin_proto.wire.arrays import Array
+from kafka_admin_proto.wire.base import WireType
+from kafka_admin_proto.wire.blobs import Records
+from kafka_admin_proto.wire.containers import NullableStruct, StructType
+
+#: Attributes that name the topic of the records below them.
+_NAMES = ("topic", "name", "topic_name")
+
+
+def open_records(
+    shown: dict[str, Any],
+    body: Message,
+    codec: Codec[Any],
+    topic_names: Mapping[UUID, str],
+    *,
+    mask: bool,
+) -> None:
+    """Put what ``records_json`` makes of each ``records`` field into ``shown``, in its place.
+
+    The topic, by which Kafka's own records are known, is the name in a struct around them, or its
+    topic id's in ``topic_names``.
+    """
+    _Opener(topic_names, mask).struct(codec.grammar, body, shown, None)
+
+
+class _Opener:
+    def __init__(self, topic_names: Mapping[UUID, str], mask: bool) -> None:
+        self._topic_names = topic_names
+        self._mask = mask
+
+    def struct(self, struct: StructType, value: Any, shown: Any, topic: str | None) -> None:
+        topic = self._topic(value) or topic
+        for member in struct.members:
+            if member.wire_type is None or member.json not in shown:
+                continue
+            inner = getattr(value, member.attribute)
+            if isinstance(member.wire_type, Records):
+                shown[member.json] = records_json(inner, topic=topic, mask=self._mask)
+            elif inner is not None:
+                self._inside(member.wire_type, inner, shown[member.json], topic)
+
+    def _inside(self, wire_type: WireType, value: Any, shown: Any, topic: str | None) -> None:
+        if isinstance(wire_type, NullableStruct):
+            wire_type = wire_type.struct
+        if isinstance(wire_type, StructType):
+            self.struct(wire_type, value, shown, topic)
+        elif isinstance(wire_type, Array) and isinstance(wire_type.element, StructType):
+            for item, of_item in zip(value, shown, strict=True):
+                self.struct(wire_type.element, item, of_item, topic)
+
+    def _topic(self, value: Any) -> str | None:
+        for name in _NAMES:
+            found = getattr(value, name, None)
+            if isinstance(found, str) and found:
+                return found
+        topic_id = getattr(value, "topic_id", None)
+        return self._topic_names.get(topic_id) if isinstance(topic_id, UUID) else None

@@ -1,0 +1,234 @@
+"""A broker's request log → frame records: the lines of ``kafka.request.logger`` at DEBUG.
+
+Each line has ``Completed request:`` and an object with the request's header, request and response
+in the shape of Kafka's JsonConverters, and times (``RequestConvertToJson``, Kafka 2.8 and newer).
+Around it stands what the log's layout puts there; a layout of JSON objects has it as one of their
+strings.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import IO, Any, Literal
+
+from kafka_admin_proto.capture.frame_records import DecodedFrame, Logged
+from kafka_admin_proto.codec import Codec, codec
+from kafka_admin_proto.errors import DumpError, JsonError, UnknownMessageError
+from kafka_admin_proto.protocol.headers import message_of
+from kafka_admin_proto.protocol.payloads import api_name
+from kafka_admin_proto.render.fields import has_secrets
+from kafka_admin_proto.schema.catalog import catalog
+
+#: A line that is longer is given up: no response is as long as this in JSON.
+LONGEST_LINE = 256 * 1024 * 1024
+_MARK = b"Completed request:"
+_SIZE = "SizeInBytes"
+#: ``2026-01-31 12:00:00,123``; with a T, a point, or a zone in other layouts.
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[,.](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
+#: Broker's end, client's end, and numbers that tell connections apart.
+_CONNECTION = re.compile(r"(.+?:\d+)-(.+?:\d+)(?:-\d+)*")
+#: Where a layout of JSON objects has the time.
+_TIME_KEYS = ("@timestamp", "timestamp", "time", "ts", "timeMillis")
+
+
+def matches(sample: bytes) -> bool:
+    """Whether the start of an input has a line of a request log."""
+    return _MARK + b"{" in sample or _MARK + b'{\\"' in sample
+
+
+def read_request_log(
+    stream: IO[bytes], capture: str, dialect: str = "kafka"
+) -> Iterator[DecodedFrame]:
+    """The requests and responses of a log, two frames a line; other lines are passed over.
+
+    Times are those of the layout, taken as UTC where it names no zone; a request's is that of its
+    response less the total time. What Kafka hides in its log stays as it is there. A broken line is
+    a frame with a problem.
+    """
+    number = 0
+    while line := stream.readline(LONGEST_LINE):
+        number += 1
+        if _MARK not in line:
+            while len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                line = stream.readline(LONGEST_LINE)
+            continue
+        try:
+            frames = list(_frames(line.decode("utf-8", "replace"), dialect))
+        except DumpError as error:
+            error.line = number
+            frames = [_frame("data", line, error)]
+            frames[0].logged = Logged(may_be_secret=True)
+        for frame in frames:
+            frame.capture, frame.line = capture, number
+            yield frame
+
+
+def _frames(line: str, dialect: str) -> Iterator[DecodedFrame]:
+    entry, ts = _entry(line)
+    header = entry.get("requestHeader")
+    if not isinstance(header, dict):
+        raise DumpError("a request log's line without a requestHeader")
+    key, version = header.get("requestApiKey"), header.get("requestApiVersion")
+    if not isinstance(key, int) or not isinstance(version, int):
+        raise DumpError("a request log's line without requestApiKey and requestApiVersion")
+    total = entry.get("totalTimeMs")
+    latency = round(total * 1000) if isinstance(total, (int, float)) else None
+    request = _side("request", entry.get("request"), key, version, dialect)
+    response = _side("response", entry.get("response"), key, version, dialect)
+    ends = _CONNECTION.fullmatch(_text(entry.get("connection")) or "")
+    software = entry.get("clientInformation")
+    secret = any(_may_hold_secrets(each, key, dialect) for each in ("request", "response"))
+    for frame in (request, response):
+        if frame is None:
+            continue
+        assert frame.logged is not None
+        frame.logged.may_be_secret = secret
+        frame.data = line.encode()
+        frame.ts = ts
+        frame.connection = _text(entry.get("connection"))
+        if ends is not None:
+            frame.server, frame.client = ends.groups()
+        frame.correlation_id = _integer(header.get("correlationId"))
+        frame.client_id = _text(header.get("clientId"))
+        frame.principal = _text(entry.get("principal"))
+        frame.forwarded = entry.get("isForwarded") is True
+        if isinstance(software, dict):
+            names = (_text(software.get(name)) for name in ("softwareName", "softwareVersion"))
+            frame.client_software = " ".join(filter(None, names)) or None
+        if frame.direction == "response":
+            frame.latency_us = latency
+        elif ts is not None and latency is not None:
+            frame.ts = ts - latency
+        yield frame
+
+
+def _side(
+    direction: Literal["request", "response"], logged: Any, key: int, version: int, dialect: str
+) -> DecodedFrame | None:
+    """The frame of one side; None for a response that was not sent (acks=0) or not logged."""
+    if logged in ("", None):
+        return None
+    frame = _frame(direction, b"", None)
+    frame.api, frame.api_key, frame.api_version = api_name(key, dialect), key, version
+    assert frame.logged is not None
+    frame.logged.body = logged
+    try:
+        found = _codec(direction, key, version, dialect)
+        sized = _with_sizes(logged)
+        frame.body = found.from_json(_without_sizes(logged) if sized else logged)
+    except (JsonError, UnknownMessageError) as error:
+        frame.error = error
+        return frame
+    frame.codec = found
+    if not sized:
+        frame.logged.body = None
+    return frame
+
+
+def _codec(direction: str, key: int, version: int, dialect: str) -> Codec[Any]:
+    found = message_of(key, version, direction, dialect)
+    if found is None:
+        raise UnknownMessageError(f"unknown api key {key}")
+    return codec(found[0], version, dialect=found[1])
+
+
+def _may_hold_secrets(direction: str, key: int, dialect: str) -> bool:
+    """Whether a body that does not read may have a credential in it."""
+    try:
+        found = message_of(key, -1, direction, dialect)
+    except UnknownMessageError:
+        return False
+    return found is not None and has_secrets(catalog().spec(*found))
+
+
+def _entry(line: str) -> tuple[dict[str, Any], int | None]:
+    """The object that is logged, and the time of the line in microseconds since 1970."""
+    text, ts = line, None
+    if line.lstrip().startswith("{"):
+        text, ts = _from_json_layout(line)
+    else:
+        ts = _time(line[: line.find(_MARK.decode())])
+    start = text.find(_MARK.decode()) + len(_MARK)
+    try:
+        entry, _ = json.JSONDecoder().raw_decode(text[start:].lstrip())
+    except (ValueError, RecursionError) as error:
+        raise DumpError(f"a request log's line that is not JSON: {error}") from None
+    if not isinstance(entry, dict):
+        raise DumpError("a request log's line without an object")
+    return entry, ts
+
+
+def _from_json_layout(line: str) -> tuple[str, int | None]:
+    """The message and the time in an object that a layout made of the line."""
+    try:
+        outer = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DumpError(f"a request log's line that is not JSON: {error}") from None
+    values = outer.values() if isinstance(outer, dict) else ()
+    text = next((v for v in values if isinstance(v, str) and _MARK.decode() in v), None)
+    if text is None:
+        raise DumpError("a request log's line whose object has no message")
+    instant = outer.get("instant")
+    if isinstance(instant, dict):
+        seconds, nanos = instant.get("epochSecond"), instant.get("nanoOfSecond")
+        if isinstance(seconds, int) and isinstance(nanos, int):
+            return text, seconds * 1_000_000 + nanos // 1000
+    for key in _TIME_KEYS:
+        value = outer.get(key)
+        if isinstance(value, str) and (ts := _time(value)) is not None:
+            return text, ts
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return text, round(value * (1000 if value > 1e11 else 1_000_000))
+    return text, None
+
+
+def _time(text: str) -> int | None:
+    found = _TIME.search(text)
+    if found is None:
+        return None
+    date, time, fraction, zone = found.groups()
+    try:
+        moment = datetime.fromisoformat(f"{date}T{time}{zone or ''}")
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp()) * 1_000_000 + int((fraction or "0").ljust(6, "0")[:6])
+
+
+def _with_sizes(logged: Any) -> bool:
+    """Whether the log has the sizes of records in their place."""
+    if isinstance(logged, dict):
+        return any(key.endswith(_SIZE) or _with_sizes(value) for key, value in logged.items())
+    return isinstance(logged, list) and any(map(_with_sizes, logged))
+
+
+def _without_sizes(logged: Any) -> Any:
+    """The same with empty records in the place of their sizes."""
+    if isinstance(logged, list):
+        return [_without_sizes(each) for each in logged]
+    if not isinstance(logged, dict):
+        return logged
+    return {
+        key.removesuffix(_SIZE): "" if key.endswith(_SIZE) else _without_sizes(value)
+        for key, value in logged.items()
+    }
+
+
+def _frame(
+    direction: Literal["request", "response", "data"], data: bytes, error: DumpError | None
+) -> DecodedFrame:
+    return DecodedFrame(
+        capture="", stream_offset=0, direction=direction, data=data, error=error, logged=Logged()
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _integer(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,194 @@
+"""Compression of record batches and message sets, with a limit that holds while decompressing.
+
+gzip is Python's own; snappy, lz4 and zstd are cramjam's (extra ``compression``). Before anything
+is decompressed, its blocks are walked over by their headers: they give the most that it can
+become, so that a size that lies reserves nothing, and what is longer than the limit stops there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import zlib
+from collections.abc import Callable
+from types import ModuleType
+
+from kafka_admin_proto.errors import DecodeError, MissingExtraError
+from kafka_admin_proto.records import lz4_frames, zstd_frames
+from kafka_admin_proto.records.model import CompressionName
+
+#: What snappy-java puts in front of its blocks; other clients write one bare block.
+_XERIAL_MAGIC = b"\x82SNAPPY\0"
+_XERIAL_HEADER = _XERIAL_MAGIC + b"\0\0\0\1\0\0\0\1"
+_XERIAL_BLOCK = 32 * 1024
+#: A copy of three bytes, which is the shortest for its output, gives 64.
+_SNAPPY_MOST = 22
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_CHUNK = 4096
+
+
+def decompress(name: CompressionName, data: bytes, limit: int, *, magic: int = 2) -> bytes:
+    """The plain bytes, never more than ``limit``; while it works, twice as many are in use.
+
+    ``magic`` is that of the batch or message. Raises DecodeError, with the offset in ``data``, and
+    MissingExtraError.
+    """
+    match name:
+        case "none":
+            return data
+        case "gzip":
+            return _gunzip(data, limit)
+        case "snappy":
+            return _unsnap(data, limit)
+        case "lz4":
+            # Magic 0 has a checksum of the frame's header that was computed amiss.
+            data, most = lz4_frames.measure(data, repair=magic == 0)
+            return _into(_cramjam(name).lz4.decompress_into, name, data, most, limit)
+        case "zstd":
+            most = zstd_frames.measure(data)
+            return _into(_cramjam(name).zstd.decompress_into, name, data, most, limit)
+
+
+def compress(name: CompressionName, data: bytes, *, magic: int = 2) -> bytes:
+    """As Kafka's producer does it for batches or messages of that magic.
+
+    Raises MissingExtraError.
+    """
+    match name:
+        case "none":
+            return data
+        case "gzip":
+            return zlib.compress(data, wbits=31)
+        case "snappy":
+            snap = _cramjam(name).snappy.compress_raw
+            parts = [_XERIAL_HEADER]
+            for start in range(0, len(data), _XERIAL_BLOCK):
+                block = bytes(snap(data[start : start + _XERIAL_BLOCK]))
+                parts += (len(block).to_bytes(4, "big"), block)
+            return b"".join(parts)
+        case "lz4":
+            squeeze = _cramjam(name).lz4.compress_block
+            return lz4_frames.write(
+                data, lambda block: bytes(squeeze(block, store_size=False)), faulty=magic == 0
+            )
+        case "zstd":
+            return bytes(_cramjam(name).zstd.compress(data))
+
+
+def unknown(number: int, *, offset: int) -> DecodeError:
+    """The error for a number that no compression has."""
+    return DecodeError(f"no compression has number {number}", offset=offset, expected="0 to 4")
+
+
+def _cramjam(name: str) -> ModuleType:
+    try:
+        return importlib.import_module("cramjam")
+    except ImportError:
+        raise MissingExtraError(
+            f"records compressed by {name} need the package cramjam; "
+            "install it with: pip install 'kafka-admin-proto[compression]'"
+        ) from None
+
+
+def _too_large(limit: int) -> DecodeError:
+    return DecodeError(
+        f"it decompresses to more than {limit} bytes", expected="less, or a higher limit"
+    )
+
+
+def _gunzip(data: bytes, limit: int) -> bytes:
+    parts: list[bytes] = []
+    left = limit
+    offset = 0
+    while True:
+        offset, left = _gunzip_member(data, offset, left, limit, parts)
+        # Members may follow one another; as in Java, what is no member is not looked at.
+        if not data.startswith(_GZIP_MAGIC, offset):
+            return b"".join(parts)
+
+
+def _gunzip_member(
+    data: bytes, start: int, left: int, limit: int, parts: list[bytes]
+) -> tuple[int, int]:
+    """Append what a member holds; return the offset of its end and what is left of the limit."""
+    member = zlib.decompressobj(wbits=31)
+    offset = start
+    # What a member leaves of a chunk is copied: many small members must not copy all the rest.
+    chunk = _GZIP_CHUNK
+    while not member.eof:
+        if offset >= len(data):
+            raise DecodeError("gzip ends too early", offset=len(data), expected="all of it")
+        try:
+            part = member.decompress(data[offset : offset + chunk], left + 1)
+        except zlib.error as error:
+            raise DecodeError(f"gzip: {error}", offset=start, expected="gzip") from None
+        left -= len(part)
+        if left < 0:
+            raise _too_large(limit)
+        parts.append(part)
+        offset = min(offset + chunk, len(data))
+        chunk *= 2
+    return offset - len(member.unused_data), left
+
+
+def _unsnap(data: bytes, limit: int) -> bytes:
+    """Blocks in the framing of snappy-java, or one bare block."""
+    if not data.startswith(_XERIAL_MAGIC) or len(data) < len(_XERIAL_HEADER):
+        return _unsnap_block(data, 0, limit, 0)
+    parts: list[bytes] = []
+    total = 0
+    offset = len(_XERIAL_HEADER)
+    while offset < len(data):
+        if data.startswith(_XERIAL_MAGIC, offset):  # streams may follow one another
+            offset += len(_XERIAL_HEADER)
+            continue
+        size = int.from_bytes(data[offset : offset + 4], "big", signed=True)
+        if not 0 <= size <= len(data) - offset - 4:
+            raise DecodeError(
+                f"snappy block has {size} bytes, {max(len(data) - offset - 4, 0)} left",
+                offset=offset,
+                expected="a whole block",
+            )
+        block = data[offset + 4 : offset + 4 + size]
+        part = _unsnap_block(block, offset + 4, limit, total)
+        parts.append(part)
+        total += len(part)
+        offset += 4 + size
+    return b"".join(parts)
+
+
+def _unsnap_block(block: bytes, offset: int, limit: int, before: int) -> bytes:
+    """One block, after ``before`` bytes of others: its plain length, then literals and copies."""
+    size = shift = 0
+    for byte in block[:5]:
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    if size > _SNAPPY_MOST * len(block):
+        raise DecodeError(
+            f"snappy block of {len(block)} bytes says that it has {size}",
+            offset=offset,
+            expected=f"{_SNAPPY_MOST} times its size at most",
+        )
+    if before + size > limit:
+        raise _too_large(limit)
+    try:
+        return _into(_cramjam("snappy").snappy.decompress_raw_into, "snappy", block, size, limit)
+    except DecodeError as error:
+        error.offset = offset
+        raise
+
+
+def _into(
+    decompress: Callable[[bytes, bytearray], int], name: str, data: bytes, most: int, limit: int
+) -> bytes:
+    """Decompress into a buffer that is as large as the output can become, the limit at most."""
+    buffer = bytearray(min(most, limit))
+    try:
+        size = decompress(data, buffer)
+    except Exception as error:  # cramjam has several, by module
+        if most > limit and "whole buffer" in str(error):
+            raise _too_large(limit) from None
+        raise DecodeError(f"{name}: {error}", expected=f"data compressed by {name}") from None
+    return bytes(memoryview(buffer)[:size])

@@ -1,0 +1,109 @@
+"""Values of the KRaft metadata log: a record behind three unsigned varints.
+
+    frame version (1), api key of the record, version of the record, then its body
+
+as ``org.apache.kafka.server.common.serialization.AbstractApiMessageSerde`` writes them.
+Tiered storage keeps its own records (KIP-405) in ``__remote_log_metadata`` in the same form; their
+types are numbered anew, so that the topic has to be known.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from kafka_admin_proto.codec import Codec, Message, codec
+from kafka_admin_proto.errors import DecodeError, EncodeError
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.wire.varint import encode_uvarint
+
+#: The one frame version in use; 0 was that of the preview in Kafka 2.8.
+FRAME_VERSION = 1
+
+METADATA_TOPIC = "__cluster_metadata"
+REMOTE_LOG_METADATA_TOPIC = "__remote_log_metadata"
+
+_TITLE = "metadata record"
+_LARGEST_SHORT = (1 << 15) - 1
+
+
+def read_metadata_value(
+    value: bytes, *, topic: str = METADATA_TOPIC, strict: bool = False
+) -> tuple[Message, int]:
+    """The record in a value, and its version; ``topic`` is one of the two above.
+
+    Raises DecodeError, with the offset within the value; TrailingBytesError, which carries the
+    record, when bytes are left after it. ``strict`` is that of ``Codec.decode``.
+    """
+    frame_version, position = _read_short(value, 0, "frame version")
+    if frame_version != FRAME_VERSION:
+        raise _error(
+            f"frame version is {frame_version}"
+            + (", that of the preview in Kafka 2.8" if frame_version == 0 else ""),
+            0,
+            f"frame version {FRAME_VERSION}",
+        )
+    start = position
+    api_key, position = _read_short(value, position, "type")
+    name = _names(topic).get(api_key)
+    if name is None:
+        raise _error(f"no record has type {api_key}", start, "the type of a metadata record")
+    start = position
+    version, position = _read_short(value, position, "version")
+    if version not in catalog().entry(name).versions:
+        known = catalog().entry(name).valid_versions
+        raise _error(f"{name} has versions {known}, not {version}", start, f"one of {known}")
+    return _codec(name, version).decode_at(value, position, strict=strict), version
+
+
+def write_metadata_value(message: Message, version: int) -> bytes:
+    """The value that carries a record at a version, as Kafka's controller writes it.
+
+    Raises EncodeError for a message that is no metadata record or does not fit the version, and
+    UnsupportedVersionError for a version that it does not have.
+    """
+    api_key = message.api_key
+    topics = (METADATA_TOPIC, REMOTE_LOG_METADATA_TOPIC)
+    if api_key is None or message.message_name not in (_names(t).get(api_key) for t in topics):
+        raise EncodeError(
+            "it is no metadata record", message=message.message_name, value=message.message_name
+        )
+    body = _codec(message.message_name, version).encode(message)
+    header = (encode_uvarint(number) for number in (FRAME_VERSION, api_key, version))
+    return b"".join((*header, body))
+
+
+@cache
+def _names(topic: str) -> dict[int, str]:
+    """Type of each record in that topic → its name."""
+    remote = topic == REMOTE_LOG_METADATA_TOPIC
+    entries = ((name, catalog().entry(name)) for name in catalog().names())
+    return {
+        entry.api_key: name
+        for name, entry in entries
+        if entry.type == "metadata" and entry.api_key is not None
+        # Kafka's definitions give both families the same type of message.
+        if name.startswith("Remote") == remote
+    }
+
+
+@cache
+def _codec(name: str, version: int) -> Codec[Message]:
+    return codec(name, version)
+
+
+def _read_short(value: bytes, start: int, what: str) -> tuple[int, int]:
+    """An unsigned varint that fits an int16, and the offset after it."""
+    number = 0
+    for position in range(start, min(start + 5, len(value))):
+        byte = value[position]
+        number |= (byte & 0x7F) << 7 * (position - start)
+        if byte < 0x80:
+            if number > _LARGEST_SHORT:
+                raise _error(f"{what} is {number}", start, f"at most {_LARGEST_SHORT}")
+            return number, position + 1
+    fault = "is a varint of more than 5 bytes" if len(value) - start >= 5 else "ends too early"
+    raise _error(f"{what} {fault}", start, f"an unsigned varint ({what})")
+
+
+def _error(fault: str, offset: int, expected: str) -> DecodeError:
+    return DecodeError(fault, message=_TITLE, offset=offset, expected=expected)

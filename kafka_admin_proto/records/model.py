@@ -1,0 +1,123 @@
+"""What a record batch says: the shapes that the readers and writers of all formats share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, Self
+
+import msgspec
+
+from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError
+
+CompressionName = Literal["none", "gzip", "snappy", "lz4", "zstd"]
+#: "none" is what magic 0 has: no timestamps at all.
+TimestampType = Literal["create", "log_append", "none"]
+
+#: Names of compressions by their number in the attributes.
+COMPRESSIONS: tuple[CompressionName, ...] = ("none", "gzip", "snappy", "lz4", "zstd")
+
+#: The timestamp of a record without one, and of a batch without records.
+NO_TIMESTAMP = -1
+#: Of a batch that no idempotent producer wrote.
+NO_PRODUCER_ID = -1
+NO_PRODUCER_EPOCH = -1
+NO_SEQUENCE = -1
+
+#: Bytes that what is compressed may take when it is decompressed, for one call of a reader.
+DEFAULT_DECOMPRESSED_LIMIT = 64 << 20
+
+
+class Record(msgspec.Struct, gc=False):
+    """One record. ``offset`` is that in the log, ``timestamp`` milliseconds since 1970.
+
+    A header's key that is not UTF-8 survives by ``surrogateescape``. Magic 0 has no timestamps
+    (-1), and only magic 2 has headers.
+    """
+
+    offset: int
+    timestamp: int = NO_TIMESTAMP
+    key: bytes | None = None
+    value: bytes | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+class Batch(msgspec.Struct):
+    """A batch of records with magic 2, or one message, plain or a compressed set, with magic 0/1.
+
+    ``base_offset`` and ``last_offset_delta`` are those of the batch when it was produced;
+    compaction may since have taken records out. With a delete horizon ``base_timestamp`` is the
+    time at which tombstones may go. Where ``timestamp_type`` is "log_append", all records have the
+    timestamp ``max_timestamp``. ``size`` is that of the whole batch on the wire, at
+    ``offset_in_data``; neither matters to writing.
+
+    ``error`` is why reading its records stopped, with those before that in ``records``; only
+    ``read_records`` gives such batches.
+    """
+
+    base_offset: int = 0
+    partition_leader_epoch: int = -1
+    magic: int = 2
+    compression: CompressionName = "none"
+    timestamp_type: TimestampType = "create"
+    is_transactional: bool = False
+    is_control: bool = False
+    has_delete_horizon: bool = False
+    last_offset_delta: int = 0
+    base_timestamp: int = NO_TIMESTAMP
+    max_timestamp: int = NO_TIMESTAMP
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+    base_sequence: int = NO_SEQUENCE
+    records: list[Record] = []
+    size: int = 0
+    offset_in_data: int = 0
+    error: KafkaAdminProtoError | None = None
+
+    @classmethod
+    def of(
+        cls,
+        records: list[Record],
+        *,
+        magic: int = 2,
+        compression: CompressionName = "none",
+        timestamp_type: TimestampType = "create",
+    ) -> Self:
+        """A batch of these records, its offsets and timestamps taken from them."""
+        timestamps = [record.timestamp for record in records] or [NO_TIMESTAMP]
+        base_offset = records[0].offset if records else 0
+        return cls(
+            base_offset=base_offset,
+            magic=magic,
+            compression=compression,
+            timestamp_type="none" if magic == 0 else timestamp_type,
+            last_offset_delta=records[-1].offset - base_offset if records else 0,
+            base_timestamp=timestamps[0],
+            max_timestamp=max(timestamps),
+            records=records,
+        )
+
+    @property
+    def last_offset(self) -> int:
+        """The last offset that belongs to the batch, whether a record still has it or not."""
+        return self.base_offset + self.last_offset_delta
+
+
+class RecordSet(msgspec.Struct):
+    """All that could be read of a piece of a log.
+
+    ``partial_bytes`` are those of a last batch that is cut short, as brokers do when they answer a
+    Fetch: no fault. ``error`` is what ended the reading because no next batch could be found
+    behind it; ``data[error.offset:]`` was not read then.
+    """
+
+    batches: list[Batch]
+    partial_bytes: int = 0
+    error: DecodeError | None = None
+
+    def errors(self) -> Iterator[KafkaAdminProtoError]:
+        """Whatever went wrong, in the order of the bytes."""
+        for batch in self.batches:
+            if batch.error is not None:
+                yield batch.error
+        if self.error is not None:
+            yield self.error

@@ -1,0 +1,208 @@
+"""A broker's request log: any layout around the objects, whatever stands in them."""
+
+from __future__ import annotations
+
+import json
+import random
+from io import BytesIO
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto import (
+    CreateDelegationTokenResponse,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    SaslAuthenticateRequest,
+    codec,
+)
+from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.request_log import matches, read_request_log
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.create_topics_response import CreatableTopicResult
+
+REQUEST = CreateTopicsRequest(topics=[CreatableTopic(name="apples", num_partitions=1)])
+RESPONSE = CreateTopicsResponse(topics=[CreatableTopicResult(name="apples", error_code=36)])
+
+
+def entry(**changed: Any) -> dict[str, Any]:
+    """An object as Kafka 3 and 4 log it."""
+    return {
+        "isForwarded": False,
+        "requestHeader": {
+            "requestApiKey": 19, "requestApiVersion": 4, "correlationId": 7, "clientId": "admin-1",
+            "requestApiKeyName": "CREATE_TOPICS",
+        },
+        "request": codec(CreateTopicsRequest, 4).to_json(REQUEST),
+        "response": codec(CreateTopicsResponse, 4).to_json(RESPONSE),
+        "connection": "10.0.0.2:9092-10.0.0.1:40000-3",
+        "totalTimeMs": 12.345, "requestQueueTimeMs": 0.1, "localTimeMs": 12.0, "remoteTimeMs": 0.0,
+        "throttleTimeMs": 0, "responseQueueTimeMs": 0.1, "sendTimeMs": 0.1,
+        "securityProtocol": "SASL_SSL", "principal": "User:alice", "listener": "CLIENT",
+        "clientInformation": {"softwareName": "apache-kafka-java", "softwareVersion": "3.9.2"},
+        **changed,
+    }  # fmt: skip
+
+
+def log4j(logged: Any, time: str = "2026-01-31 12:00:00,123") -> str:
+    return f"[{time}] DEBUG Completed request:{json.dumps(logged)} (kafka.request.logger)\n"
+
+
+def read(*lines: str) -> list[DecodedFrame]:
+    data = "".join(lines).encode()
+    return list(read_request_log(BytesIO(data), "request.log"))
+
+
+NOON = 1_769_860_800_000_000
+
+
+def test_a_line_is_a_request_and_a_response() -> None:
+    request, response = read("[2026-01-31 11:00:00,000] INFO hello (kafka)\n", log4j(entry()))
+    assert (request.body, response.body) == (REQUEST, RESPONSE)
+    found = request.record()
+    assert found | {"body": None} == {
+        "capture": "request.log",
+        "connection": "10.0.0.2:9092-10.0.0.1:40000-3",
+        "direction": "request",
+        "ts": NOON + 123_000 - 12_345,
+        "client": "10.0.0.1:40000",
+        "server": "10.0.0.2:9092",
+        "stream_offset": 0,
+        "size": None,
+        "api_key": 19,
+        "api": "CreateTopics",
+        "api_version": 4,
+        "correlation_id": 7,
+        "client_id": "admin-1",
+        "principal": "User:alice",
+        "latency_us": None,
+        "error_codes": [],
+        "body": None,
+        "problem": None,
+        "raw": None,
+        "topic_names": None,
+        "client_software": "apache-kafka-java 3.9.2",
+        "forwarded": False,
+        "line": 2,
+    }
+    found = response.record()
+    assert found["body"] == entry()["response"]
+    assert (found["ts"], found["latency_us"]) == (NOON + 123_000, 12_345)
+    assert found["error_codes"] == ["TOPIC_ALREADY_EXISTS"]
+
+
+@pytest.mark.parametrize(
+    ("time", "ts"),
+    [
+        ("2026-01-31 12:00:00,123", NOON + 123_000),
+        ("2026-01-31T12:00:00.123456Z", NOON + 123_456),
+        ("2026-01-31T14:00:00.5+02:00", NOON + 500_000),
+        ("2026-01-31 12:00:00", NOON),
+        ("Jan 31", None),
+    ],
+)
+def test_layouts_of_time(time: str, ts: int | None) -> None:
+    assert read(log4j(entry(), time))[1].ts == ts
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        {"@timestamp": "2026-01-31T12:00:00.000Z"},
+        {"timestamp": "2026-01-31T12:00:00.000+0000"},
+        {"timeMillis": NOON // 1000},
+        {"ts": NOON / 1_000_000},
+        {"instant": {"epochSecond": NOON // 1_000_000, "nanoOfSecond": 0}},
+    ],
+)
+def test_layouts_of_json(around: dict[str, Any]) -> None:
+    message = f"Completed request:{json.dumps(entry())}"
+    line = json.dumps({**around, "level": "DEBUG", "message": message}) + "\n"
+    assert matches(line.encode())
+    request, response = read(line)
+    assert (request.body, response.body, response.ts) == (REQUEST, RESPONSE, NOON)
+
+
+def test_sizes_in_the_place_of_records() -> None:
+    header = {"requestApiKey": 0, "requestApiVersion": 9, "correlationId": 1, "clientId": None}
+    body = {
+        "transactionalId": None, "acks": 0, "timeoutMs": 100,
+        "topicData": [{
+            "name": "apples",
+            "partitionData": [{"index": 0, "recordsSizeInBytes": 4711}],
+        }],
+    }  # fmt: skip
+    (frame,) = read(log4j(entry(requestHeader=header, request=body, response="")))
+    assert frame.problem is None
+    assert frame.record()["body"] == body
+    assert getattr(frame.body, "acks", None) == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"requestHeader": {"requestApiKey": 19, "requestApiVersion": 99}}, "has versions 0-7"),
+        ({"requestHeader": {"requestApiKey": 999, "requestApiVersion": 0}}, "unknown api key 999"),
+        ({"request": {"topics": 5}}, "expected an array"),
+        ({"request": [1]}, "expected an object"),
+    ],
+)
+def test_what_does_not_read_is_kept_with_a_problem(changed: dict[str, Any], problem: str) -> None:
+    request, response = read(log4j(entry(**changed)))
+    logged = entry(**changed)
+    assert problem in str(request.problem)
+    assert request.record(mask=False)["body"] == logged["request"]
+    assert bytes.fromhex(request.record(mask=False)["raw"]).decode() == log4j(logged)
+    assert response.api_key == logged["requestHeader"]["requestApiKey"]
+
+
+SECRET = "hunter2-hunter2"
+
+
+def test_secrets_are_masked() -> None:
+    made = CreateDelegationTokenResponse(token_id="t", hmac=SECRET.encode())
+    header = {"requestApiKey": 38, "requestApiVersion": 2, "correlationId": 1, "clientId": "c"}
+    body = codec(CreateDelegationTokenResponse, 2).to_json(made)
+    assert body["hmac"]
+    for damage in ({}, {"issueTimestampMs": "never"}):
+        line = log4j(entry(requestHeader=header, request="", response={**body, **damage}))
+        (frame,) = read(line)
+        assert body["hmac"] not in str(frame.record(raw=True))
+        assert body["hmac"].encode().hex() not in str(frame.record(raw=True))
+        assert body["hmac"] in str(frame.record(mask=False))
+    login = SaslAuthenticateRequest(auth_bytes=SECRET.encode())
+    body = codec(SaslAuthenticateRequest, 2).to_json(login)
+    header = {"requestApiKey": 36, "requestApiVersion": 2}
+    (frame,) = read(log4j(entry(requestHeader=header, request=body, response="")))
+    assert body["authBytes"] not in str(frame.record(raw=True))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "DEBUG Completed request:{",
+        'DEBUG Completed request:{"requestHeader": 5}',
+        'DEBUG Completed request:{"requestHeader": {"requestApiKey": "x"}}',
+        "DEBUG Completed request:[1, 2]",
+        "DEBUG Completed request:" + "[" * 100_000,
+        '{"message": "Completed request:{\\"a',
+        '{"message": ["Completed request:"]}',
+    ],
+)
+def test_broken_lines_are_rows_with_a_problem(line: str) -> None:
+    rows = read(log4j(entry()), line + "\n", log4j(entry()))
+    assert [row.direction for row in rows] == ["request", "response", "data", "request", "response"]
+    assert "line 2" in str(rows[2].problem)
+    assert rows[2].record()["raw"]
+
+
+@given(st.integers(0, 1 << 32))
+def test_no_damage_does_harm(seed: int) -> None:
+    dice = random.Random(seed)
+    data = bytearray((log4j(entry()) * 2).encode())
+    for _ in range(dice.randrange(1, 20)):
+        data[dice.randrange(len(data))] = dice.choice(b'{}[]",:0x\n\\\xff')
+    for frame in read_request_log(BytesIO(bytes(data)), "x"):
+        assert frame.record(raw=True)["capture"] == "x"

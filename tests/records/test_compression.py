@@ -1,0 +1,186 @@
+"""Compression: framings, damage, and that a bomb is not expanded beyond its limit."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto import DecodeError, MissingExtraError
+from kafka_admin_proto.records.batches import Batch, Record, read_batches, read_records, write_batch
+from kafka_admin_proto.records.compression import compress, decompress
+from kafka_admin_proto.records.lz4_frames import _xxh32_of_few
+from kafka_admin_proto.records.model import CompressionName
+
+cramjam = pytest.importorskip("cramjam")
+
+NAMES: tuple[CompressionName, ...] = ("gzip", "snappy", "lz4", "zstd")
+LIMIT = 1 << 20
+plain_bytes = st.binary(max_size=300) | st.builds(
+    lambda piece, count: piece * count, st.binary(min_size=1, max_size=9), st.integers(1, 40000)
+)
+
+
+@pytest.mark.parametrize("name", ["none", *NAMES])
+@pytest.mark.parametrize("magic", [0, 2])
+@given(data=plain_bytes)
+def test_round_trips(name: CompressionName, magic: int, data: bytes) -> None:
+    packed = compress(name, data, magic=magic)
+    assert decompress(name, packed, len(data), magic=magic) == data
+    if data and name != "none":
+        with pytest.raises(DecodeError, match=f"to more than {len(data) - 1} bytes"):
+            decompress(name, packed, len(data) - 1, magic=magic)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=plain_bytes, dice=st.randoms(use_true_random=False))
+def test_damage(name: CompressionName, data: bytes, dice: random.Random) -> None:
+    good = compress(name, data)
+    bad = bytearray(good)
+    for _ in range(dice.randint(1, 3)):
+        bad[dice.randrange(len(bad))] = dice.randrange(256)
+    for each in (bytes(bad), good[: dice.randrange(len(good))], dice.randbytes(30), b""):
+        for magic in (0, 2):
+            try:
+                assert len(decompress(name, each, LIMIT, magic=magic)) <= LIMIT
+            except DecodeError as error:
+                assert 0 <= error.offset <= len(each)
+
+
+def test_framings() -> None:
+    text = b"apples and pears, " * 9000
+    bare = bytes(cramjam.snappy.compress_raw(text))
+    assert decompress("snappy", bare, LIMIT) == text
+    framed = compress("snappy", text)
+    assert framed.startswith(b"\x82SNAPPY\0\0\0\0\1\0\0\0\1")
+    assert decompress("snappy", framed + framed, LIMIT) == text * 2
+    assert decompress("gzip", gzip.compress(text) * 2 + b"rest", LIMIT) == text * 2
+    linked = bytes(cramjam.lz4.compress(text))  # its blocks lean on one another
+    assert decompress("lz4", linked, LIMIT) == text
+    skipped = struct.pack("<II", 0x184D2A53, 5) + b"12345"
+    zstd = bytes(cramjam.zstd.compress(text))
+    assert decompress("zstd", skipped + zstd + zstd, LIMIT) == text * 2
+
+
+def test_many_small_members_take_no_longer_than_they_must() -> None:
+    member = gzip.compress(b"")
+    started = time.process_time()
+    assert decompress("gzip", member * 100_000 + gzip.compress(b"end"), LIMIT) == b"end"
+    assert time.process_time() - started < 10  # a minute, if each copied all the rest
+
+
+def test_the_faulty_checksum_of_magic_0() -> None:
+    faulty, right = (compress("lz4", b"apples", magic=magic) for magic in (0, 2))
+    assert faulty[:7].hex() == "04224d1860401a"
+    assert right[:7].hex() == "04224d18604082"
+    assert decompress("lz4", faulty, 6, magic=0) == decompress("lz4", right, 6) == b"apples"
+    assert decompress("lz4", right, 6, magic=0) == b"apples"  # nobody checks it there
+    with pytest.raises(DecodeError, match="lz4"):
+        decompress("lz4", faulty, 6, magic=2)
+
+
+def test_xxhash() -> None:
+    # From the tests of xxHash itself: seed 0, nothing and one byte of its generated data.
+    assert _xxh32_of_few(b"") == 0x02CC5D05
+    assert _xxh32_of_few(b"a") == 0x550D7456
+    assert _xxh32_of_few(b"abc") == 0x32D153FF
+
+
+#: A bomb by compression: a few kilobytes that claim or give hundreds of megabytes.
+_HUGE = 400 << 20
+
+
+def bombs() -> dict[str, bytes]:
+    zeros = bytes(1 << 20)
+    packer = zlib.compressobj(wbits=31)
+    deflated = b"".join(packer.compress(zeros) for _ in range(_HUGE >> 20)) + packer.flush()
+    block = compress("snappy", zeros)[16:]
+    frame = compress("lz4", zeros)
+    rle = b"".join(struct.pack("<I", 2 | 131072 << 3)[:3] + b"\0" for _ in range(_HUGE >> 17))
+    return {
+        "gzip": deflated,
+        "snappy": compress("snappy", b"")[:16] + block * (_HUGE >> 20),
+        "lz4": frame[:7] + frame[7:-4] * (_HUGE >> 20) + bytes(4),
+        "zstd": b"\x28\xb5\x2f\xfd\0\x70" + rle + b"\3\0\0\0",
+        "zstd, one whole segment of 4 GiB": b"\x28\xb5\x2f\xfd\xa0" + b"\xff" * 4 + rle,
+        "zstd, 128 MiB of window": b"\x28\xb5\x2f\xfd\0\x88" + rle + b"\3\0\0",
+        "snappy, a length that lies": b"\xff\xff\xff\xff\x0f" + bytes(9),
+        "lz4, a content size that lies": b"\x04\x22\x4d\x18\x68\x70" + b"\xff" * 8 + bytes(5),
+    }
+
+
+_MEASURE = """
+import resource, sys
+from kafka_admin_proto import DecodeError
+from kafka_admin_proto.records.compression import compress, decompress
+limit, data = 16 << 20, sys.stdin.buffer.read()
+name = sys.argv[1]
+decompress(name, compress(name, bytes(limit)), limit)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for _ in range(3):
+    try:
+        decompress(name, data, limit)
+    except DecodeError as error:
+        print(error)
+    else:
+        print("it was read")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is measured as Linux counts it")
+@pytest.mark.parametrize("bomb", bombs())
+def test_bombs(bomb: str) -> None:
+    """What decompresses to just the limit took memory first; a bomb takes hardly any more."""
+    data = bombs()[bomb]
+    name = bomb.split(",")[0]
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURE, name], input=data, capture_output=True, check=True
+    )
+    *verdicts, more = done.stdout.decode().splitlines()
+    assert "it was read" not in verdicts
+    assert int(more) < 2048, verdicts  # KiB
+
+
+def test_a_limit_for_many_small_records() -> None:
+    """Tiny records would take a multiple of the limit as values; and so would their headers."""
+    many = Batch.of([Record(0)] * 3000, compression="gzip")
+    (batch,) = read_batches(write_batch(many), limit=64 * 3000)
+    assert len(batch.records) == 3000
+    with pytest.raises(DecodeError, match="more records or headers than the limit"):
+        list(read_batches(write_batch(many), limit=64 * 2999))
+    headers = Batch.of([Record(0, headers=(("", None),) * 3000)], compression="gzip")
+    with pytest.raises(DecodeError, match="more records or headers than the limit"):
+        list(read_batches(write_batch(headers), limit=64 * 3000))
+    sets = Batch.of([Record(0), Record(1)] * 10, magic=1, compression="gzip")
+    with pytest.raises(DecodeError, match="more than the 19 messages"):
+        list(read_batches(write_batch(sets), limit=64 * 19 + 63))
+
+
+def test_the_limit_is_for_all_batches_together() -> None:
+    data = write_batch(Batch.of([Record(0, value=bytes(1000))], compression="gzip"))
+    found = read_records(data * 5, limit=3100)
+    assert [batch.error is None for batch in found.batches] == [True, True, True, False, False]
+    assert len(list(read_batches(data * 5, limit=3100))) == 5
+
+
+def test_without_cramjam(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = [Batch.of([Record(0, value=b"x")], compression=name) for name in ("zstd", "gzip")]
+    data = b"".join(map(write_batch, written))
+    monkeypatch.setitem(sys.modules, "cramjam", None)
+    found = read_records(data)
+    assert isinstance(found.batches[0].error, MissingExtraError)
+    assert found.batches[1].records == written[1].records
+    for name in ("snappy", "lz4", "zstd"):
+        with pytest.raises(MissingExtraError, match=r"pip install 'kafka-admin-proto\[compression"):
+            compress(name, b"x")
+    with pytest.raises(MissingExtraError):
+        list(read_batches(data))

@@ -1,0 +1,210 @@
+"""The metadata log beside Kafka 4.3.1's own readers: DumpLogSegments, and MetadataDelta."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto.messages import (
+    AbortTransactionRecord,
+    BeginTransactionRecord,
+    EndTransactionRecord,
+)
+from kafka_admin_proto.records.batches import Batch, Record, write_batch
+from kafka_admin_proto.records.metadata_log import Replayed, replay
+from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, write_metadata_value
+from kafka_admin_proto.records.metadata_replay import MetadataReplay
+from kafka_admin_proto.records.segment_rows import segment_rows
+from tests.oracle import require_oracle
+from tests.records.broker_jars import broker_jars
+from tests.records.make_metadata_log import FOLDER, make
+from tests.records.random_metadata import Log, random_log
+
+RELEASE = "4.3.1"
+TOOL = Path(__file__).parents[1] / "java" / "MetadataImageTool.java"
+DUMP = "org.apache.kafka.tools.DumpLogSegments"
+EXHAUSTIVE = os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive"
+#: What an image has no place for.
+NOT_IN_IMAGES = ("voters", "zk_migration")
+_DUMPED = re.compile(r"\| offset: (\d+) CreateTime: (-?\d+) .*headerKeys: \[\] (\w+):? ({.*})")
+_BATCH = re.compile(r"baseOffset: .* partitionLeaderEpoch: (-?\d+) .* position: (\d+) ")
+
+
+def java(*args: str, stdin: str = "") -> str:
+    require_oracle()
+    program = shutil.which("java")
+    assert program
+    path = os.pathsep.join(map(str, broker_jars(RELEASE)))
+    done = subprocess.run(
+        [program, "-Xmx512m", "-cp", path, *args],
+        input=stdin, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+def dumped(file: Path) -> list[tuple[Any, ...]]:
+    """(position, epoch, offset, timestamp, type, version, data) of each record, by Kafka."""
+    rows: list[tuple[Any, ...]] = []
+    place: tuple[int, ...] = ()
+    for line in java(DUMP, "--cluster-metadata-decoder", "--files", str(file)).splitlines():
+        if match := _BATCH.match(line):
+            place = (int(match[2]), int(match[1]))
+        elif match := _DUMPED.match(line):
+            shown = json.loads(match[4])
+            if match[3] == "payload":
+                name, version = _camel(shown["type"]), shown["version"]
+                data = shown["data"]
+            else:
+                name, version, data = _camel(match[3]), 0, shown
+            rows.append((*place, int(match[1]), int(match[2]), name, version, data))
+    return rows
+
+
+def _camel(name: str) -> str:
+    """FEATURE_LEVEL_RECORD, LEADER_CHANGE, LeaderChange → one form for all."""
+    return name.replace("_", "").lower()
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.iterdir()
+                                        if path.suffix in (".log", ".checkpoint")))  # fmt: skip
+def test_rows_are_those_of_kafkas_own_dump(name: str) -> None:
+    rows = list(segment_rows(FOLDER / name, mask=False))
+    assert not any(row["problem"] or row["note"] for row in rows)
+    assert [
+        (row["position"], row["epoch"], row["offset"], row["timestamp"], _camel(row["type"]),
+         row["version"], row["fields"])
+        for row in rows
+    ] == dumped(FOLDER / name)  # fmt: skip
+
+
+def images(
+    requests: Sequence[tuple[Path, int, Path | None]], mode: str = "batches"
+) -> list[dict[str, Any]]:
+    """Kafka's image of each (folder, offset, snapshot), and its faults; modes are the tool's."""
+    lines = []
+    for folder, at, snapshot in requests:
+        segments = ";".join(map(str, sorted(folder.glob("*.log"))))
+        start = ("", "", "")
+        if snapshot is not None:
+            end, epoch = snapshot.stem.split("-")
+            start = (str(snapshot), end, epoch)
+        lines.append("\t".join((mode, str(at), *start, segments)))
+    answers = java(str(TOOL), stdin="".join(f"{line}\n" for line in lines)).splitlines()
+    return [json.loads(answer) for answer in answers]
+
+
+def check(replayed: Replayed, image: dict[str, Any]) -> None:
+    items = replayed.state.items(mask=False)
+    for kind in NOT_IN_IMAGES:
+        del items[kind]
+    items["features"].pop("kraft.version", None)
+    for broker in items["brokers"].values():
+        del broker["isMigratingZkBroker"]
+    for values in items["features"].values():
+        if "release" in values:
+            assert values["release"].startswith(image["features"]["metadata.version"]["release"])
+    faults = image.pop("faults")
+    assert items == image
+    offsets = [int(re.findall(r"from offset (\d+)", fault)[0]) for fault in faults]
+    assert sorted(set(offsets)) == sorted({problem.offset or 0 for problem in replayed.problems})
+
+
+def compare_everywhere(folder: Path) -> None:
+    """Every offset, from the newest snapshot that Kafka would take and from the start."""
+    alone = folder.parent / "alone"
+    alone.mkdir()
+    for segment in folder.glob("*.log"):
+        shutil.copy(segment, alone)
+    last = replay(folder).state.offset
+    requests: list[tuple[Path, int, Path | None]] = []
+    for at in range(last + 1):
+        snapshots = [p for p in folder.glob("*.checkpoint") if int(p.stem[:20]) <= at + 1]
+        requests += [(folder, at, max(snapshots, default=None)), (alone, at, None)]
+    for (where, at, _), image in zip(requests, images(requests), strict=True):
+        check(replay(where, at), image)
+
+
+def test_states_are_kafkas_images(tmp_path: Path) -> None:
+    require_oracle()
+    folder = tmp_path / FOLDER.name
+    shutil.copytree(FOLDER, folder)
+    compare_everywhere(folder)
+
+
+def test_a_new_cluster(tmp_path: Path) -> None:
+    """What is kept as data is what a cluster writes today."""
+    require_oracle()
+    folder = tmp_path / FOLDER.name
+    make(folder)
+    for path in folder.glob("*.log"):
+        rows = list(segment_rows(path, METADATA_TOPIC, mask=False))
+        shown = [(row["position"], row["offset"], row["fields"]) for row in rows]
+        assert shown == [(row[0], row[2], row[6]) for row in dumped(path)]
+    compare_everywhere(folder)
+
+
+@pytest.mark.parametrize("seed", range(20 if EXHAUSTIVE else 4))
+def test_random_logs_with_transactions(tmp_path: Path, seed: int) -> None:
+    """Records of all kinds, those left out that cannot be applied, as no controller writes them."""
+    batches = random_log(random.Random(seed), batches=60, transactions=True)
+    compare_random(tmp_path, without_refused(batches), "batches", seed)
+
+
+@pytest.mark.parametrize("seed", range(20 if EXHAUSTIVE else 4))
+def test_random_logs_with_records_that_are_refused(tmp_path: Path, seed: int) -> None:
+    batches = random_log(random.Random(seed), batches=60, transactions=False)
+    assert batches != without_refused(batches)
+    compare_random(tmp_path, batches, "records", seed)
+
+
+def compare_random(tmp_path: Path, batches: Log, mode: str, seed: int) -> None:
+    folder = tmp_path / FOLDER.name
+    folder.mkdir()
+    write_log(folder, batches)
+    last = sum(map(len, batches)) - 1
+    offsets = sorted({*random.Random(seed).sample(range(last), 25), last})
+    answers = images([(folder, at, None) for at in offsets], mode)
+    for at, image in zip(offsets, answers, strict=True):
+        check(replay(folder, at), image)
+
+
+def without_refused(batches: Log) -> Log:
+    """Those that can be applied, in a transaction too that is aborted in the end."""
+    replay = before = MetadataReplay()
+    kept: Log = []
+    for batch in batches:
+        kept.append([])
+        for message, version in batch:
+            if isinstance(message, BeginTransactionRecord):
+                before = copy.deepcopy(replay)
+            elif isinstance(message, AbortTransactionRecord):
+                replay = before
+            elif not isinstance(message, EndTransactionRecord) and replay.apply(message, 0, 0):
+                continue
+            kept[-1].append((message, version))
+    return [batch for batch in kept if batch]
+
+
+def write_log(folder: Path, batches: Log) -> None:
+    offset = 0
+    with (folder / f"{0:020}.log").open("wb") as log:
+        for number, messages in enumerate(batches):
+            records = [
+                Record(offset + index, 1000 + number, None, write_metadata_value(*message))
+                for index, message in enumerate(messages)
+            ]
+            batch = Batch.of(records)
+            batch.partition_leader_epoch = 7
+            log.write(write_batch(batch))
+            offset += len(records)
