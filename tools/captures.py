@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
+import hashlib
 import http.client
 import http.server
 import importlib
@@ -32,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from kafka_admin_proto import ApiVersionsRequest, SaslHandshakeRequest
 from kafka_admin_proto.protocol import write_request
@@ -56,6 +59,8 @@ _TRAFFIC = 240.0
 #: Seconds until tcpdump has written what the kernel has seen.
 _SETTLE = 1.0
 
+#: What clients log in with in `sasl`, and a config's value in `kraft`: none of it may be shown.
+SECRET_CONFIG = "do-not-show"
 PASSWORDS = {"bob": "bob-secret", "alice": "alice-secret"}
 
 
@@ -66,13 +71,16 @@ class CaptureError(Exception):
 class Capture(msgspec.Struct, frozen=True):
     """One capture: its file, the ports that servers listened on, the release of its brokers.
 
-    ``said`` are the lines of its clients.
+    ``sasl`` is the address that clients have to log in at; ``said`` are the lines of the clients;
+    ``made_by`` tells one version of this module from another.
     """
 
     name: str
     ports: list[int]
     release: str = ""
+    sasl: str = ""
     said: list[str] = []
+    made_by: str = ""
 
     @property
     def path(self) -> Path:
@@ -102,17 +110,36 @@ def why_unavailable() -> str | None:
 
 
 def capture(name: str) -> Capture:
-    """The capture of that name, made first if need be. CaptureError, ClusterError, FetchError."""
+    """The capture of that name, made first if need be. CaptureError, ClusterError, FetchError.
+
+    It is made again when what makes it has changed, and by one process at a time.
+    """
     described = _folder() / f"{name}.json"
-    if not described.exists():
+    with (_folder() / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if described.exists():
+            found = msgspec.json.decode(described.read_bytes(), type=Capture)
+            if found.made_by == _digest():
+                return found
         with tempfile.TemporaryDirectory(dir=_folder(), prefix=".part-") as part:
-            made = _SCENARIOS[name](Path(part))
+            made = replace(_SCENARIOS[name](Path(part)), made_by=_digest())
+            described.unlink(missing_ok=True)
             for suffix in ("pcap", "request.log"):
                 if (file := Path(part) / f"capture.{suffix}").exists():
                     file.replace(_folder() / f"{name}.{suffix}")
             (Path(part) / "json").write_bytes(msgspec.json.encode(made))
             (Path(part) / "json").replace(described)  # last: what is described is there
-    return msgspec.json.decode(described.read_bytes(), type=Capture)
+        return made
+
+
+def _digest() -> str:
+    """Of the sources that captures depend on."""
+    sources = [
+        Path(__file__),
+        Path(__file__).with_name("clusters.py"),
+        *_JAVA.glob("*Traffic.java"),
+    ]
+    return hashlib.sha256(b"".join(each.read_bytes() for each in sorted(sources))).hexdigest()[:16]
 
 
 def _folder() -> Path:
@@ -161,7 +188,7 @@ def _kraft(folder: Path) -> Capture:
                 cluster.end(int(said.split()[1]))
             return leads
 
-        said = _traffic(cluster, "KraftTraffic", [cluster.bootstrap], change_leader)
+        said = _traffic(cluster, "KraftTraffic", [cluster.bootstrap, SECRET_CONFIG], change_leader)
     return _finished(folder, cluster, "kraft", said)
 
 
@@ -290,7 +317,8 @@ def _captured(folder: Path) -> Callable[[list[int]], contextlib.AbstractContextM
 
 def _finished(folder: Path, cluster: Cluster, name: str, said: list[str]) -> Capture:
     (folder / "capture.request.log").write_bytes(cluster.request_log())
-    return Capture(name, cluster.ports, cluster.release, said)
+    address = cluster.address("SASL")
+    return Capture(name, cluster.ports, cluster.release, address, said)
 
 
 def _traffic(

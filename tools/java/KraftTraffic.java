@@ -54,7 +54,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Many kinds of requests to a KRaft cluster, from one JVM: KraftTraffic BOOTSTRAP.
+ * Many kinds of requests to a KRaft cluster, from one JVM: KraftTraffic BOOTSTRAP SECRET.
+ * SECRET becomes the value of a config that is a password.
  *
  * Each step prints its name and "ok" or the exception that the brokers asked for. After the work it
  * prints "leader ID" (the active controller's), waits for a line, by which time that one has ended,
@@ -64,6 +65,7 @@ public final class KraftTraffic {
     private static final long SECONDS = 30;
     private static final Duration POLL = Duration.ofMillis(200);
     private static String bootstrap;
+    private static String secret;
 
     private interface Step {
         Object run() throws Exception;
@@ -71,6 +73,7 @@ public final class KraftTraffic {
 
     public static void main(String[] args) throws Exception {
         bootstrap = args[0];
+        secret = args[1];
         try (Admin admin = Admin.create(Map.<String, Object>of(
                 "bootstrap.servers", bootstrap, "client.id", "admin", "retry.backoff.max.ms", 500))) {
             topics(admin);
@@ -126,7 +129,6 @@ public final class KraftTraffic {
         ConfigResource broker = new ConfigResource(ConfigResource.Type.BROKER, "1");
         step("createTopics of many partitions", () -> admin.createTopics(List.of(
             new NewTopic("many", 1200, (short) 1), new NewTopic("more", 1000, (short) 1))).all());
-        step("listTopics", () -> admin.listTopics().names());
         step("describeTopics", () -> admin.describeTopics(List.of("fruit", "many", "none")).allTopicNames());
         step("describeCluster", () -> admin.describeCluster().nodes());
         step("describeConfigs", () -> admin.describeConfigs(List.of(fruit, broker,
@@ -141,7 +143,7 @@ public final class KraftTraffic {
         step("incrementalAlterConfigs badly", () -> admin.incrementalAlterConfigs(Map.of(
             fruit, List.of(set("cleanup.policy", "shred")))).all());
         step("incrementalAlterConfigs of a listener's password", () -> admin.incrementalAlterConfigs(Map.of(
-            broker, List.of(set("listener.name.tls.ssl.keystore.password", "do-not-show")))).all());
+            broker, List.of(set("listener.name.tls.ssl.keystore.password", secret)))).all());
         step("listConfigResources", () -> admin.listConfigResources().all());
         step("describeMetadataQuorum", () -> admin.describeMetadataQuorum().quorumInfo());
         step("describeFeatures", () -> admin.describeFeatures().featureMetadata());
@@ -149,6 +151,7 @@ public final class KraftTraffic {
             new FeatureUpdate((short) 25, FeatureUpdate.UpgradeType.SAFE_DOWNGRADE)),
             new UpdateFeaturesOptions().validateOnly(true)).all());
         step("describeLogDirs", () -> admin.describeLogDirs(List.of(1, 2)).allDescriptions());
+        step("listTopics", () -> allTopics(admin));
         step("unregisterBroker", () -> admin.unregisterBroker(77).all());
     }
 
@@ -321,6 +324,18 @@ public final class KraftTraffic {
                 seen += consumer.poll(POLL).count();
             }
             consumer.commitSync();
+        }
+        return null;
+    }
+
+    /** Brokers learn of topics a moment after the client that had them made. */
+    private static Object allTopics(Admin admin) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (!admin.listTopics().names().get(SECONDS, TimeUnit.SECONDS).containsAll(List.of("many", "more"))) {
+            if (System.nanoTime() > deadline) {
+                throw new TimeoutException("the new topics are not listed");
+            }
+            Thread.sleep(200);
         }
         return null;
     }
