@@ -37,7 +37,14 @@ _FIRST_RELEASES = {
 }
 _LAST_RELEASES = {"kafka_2.13": (3, 8)}
 
-_COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
+#: What a broker and Kafka's command line classes run on, with all that they depend on; behind it
+#: what binds 4.x's slf4j to its log4j, which is a choice of Kafka's packaging and in no artifact.
+_RUNTIME_ARTIFACTS = ("org.apache.kafka:kafka_2.13:{0}", "org.apache.kafka:kafka-tools:{0}")
+_LOG4J2_BINDING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"
+
+_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
+_COPY_GOAL = f"{_PLUGIN}:copy"
+_COPY_ALL_GOAL = f"{_PLUGIN}:copy-dependencies"
 
 _POM = """\
 <project>
@@ -59,6 +66,17 @@ _POM = """\
       </plugin>
     </plugins>
   </build>
+</project>
+"""
+
+_POM_OF_DEPENDENCIES = """\
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>kafka-admin-proto</groupId>
+  <artifactId>runtime</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <dependencies>{items}</dependencies>
 </project>
 """
 
@@ -119,11 +137,30 @@ def fetch(release: str, artifacts: Sequence[str]) -> list[Path]:
     return list(wanted)
 
 
+def fetch_runtime(release: str) -> list[Path]:
+    """The jars that run a broker of `release` and Kafka's tools, dependencies included.
+
+    They are in the cache's `runtime/<release>/`, which appears when it is complete.
+    """
+    folder = cache_folder() / "runtime" / release
+    if not folder.exists():
+        folder.parent.mkdir(exist_ok=True)
+        wanted = [each.format(release) for each in _RUNTIME_ARTIFACTS]
+        if int(release.split(".")[0]) >= 4:
+            wanted.append(_LOG4J2_BINDING)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".part-") as part:
+            made = Path(part) / release
+            _copy_with_dependencies(wanted, made)
+            try:
+                made.rename(folder)
+            except OSError:
+                if not folder.exists():  # otherwise another run was quicker
+                    raise
+    return sorted(folder.glob("*.jar"))
+
+
 def _copy(coordinates: Sequence[str], folder: Path) -> None:
     """Let Maven copy the artifacts into `folder`."""
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise ToolMissingError("mvn is not on the PATH; install Apache Maven (package `maven`)")
     items = []
     for group, artifact, version in (each.split(":") for each in coordinates):
         items.append(
@@ -132,8 +169,29 @@ def _copy(coordinates: Sequence[str], folder: Path) -> None:
         )
     pom = folder / "pom.xml"
     pom.write_text(_POM.format(plugin=_COPY_GOAL.split(":"), items="".join(items)))
+    _maven(pom, coordinates, _COPY_GOAL)
+
+
+def _copy_with_dependencies(coordinates: Sequence[str], folder: Path) -> None:
+    """Let Maven copy the artifacts and all that they need at run time into `folder`, a new one."""
+    items = []
+    for group, artifact, version in (each.split(":") for each in coordinates):
+        items.append(
+            f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+            f"<version>{version}</version></dependency>"
+        )
+    pom = folder.parent / "pom.xml"
+    pom.write_text(_POM_OF_DEPENDENCIES.format(items="".join(items)))
+    options = (f"-DoutputDirectory={folder}", "-DincludeScope=runtime")
+    _maven(pom, coordinates, _COPY_ALL_GOAL, *options)
+
+
+def _maven(pom: Path, coordinates: Sequence[str], *goal: str) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise ToolMissingError("mvn is not on the PATH; install Apache Maven (package `maven`)")
     run = subprocess.run(
-        [maven, "--quiet", "--batch-mode", "--file", str(pom), _COPY_GOAL],
+        [maven, "--quiet", "--batch-mode", "--file", str(pom), *goal],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

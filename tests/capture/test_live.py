@@ -1,0 +1,298 @@
+"""Captures of real brokers: every byte is in a frame, and Java's classes and tshark agree.
+
+`tools/captures.py` makes them with tcpdump, once; the group keeps them on one worker of xdist.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.capture.frame_records import PREFIX_SIZE, DecodedFrame
+from tests.oracle import require_oracle, skip_or_fail
+from tools import captures, tshark
+from tools.captures import Capture
+from tools.conformance import as_java
+from tools.oracle import Decoded, JavaOracle
+
+pytestmark = pytest.mark.xdist_group("live")
+
+OF_BROKERS = ("kraft", "zk", "sasl")
+COMPRESSIONS = {0, 1, 2, 3, 4}
+
+
+class Live:
+    """A capture with its frames."""
+
+    def __init__(self, name: str) -> None:
+        self.capture: Capture = captures.capture(name)
+        self.frames = list(read_captures([self.capture.path]))
+
+    def of(self, api: str, direction: str = "request") -> list[DecodedFrame]:
+        """Its frames of an api."""
+        return [each for each in self.frames if (each.api, each.direction) == (api, direction)]
+
+    def sent(self) -> dict[tuple[tshark.Connection, bool], list[DecodedFrame]]:
+        """The frames of each direction, in order; not those inside others.
+
+        Where a token stands alone its side is the one whose bytes it continues.
+        """
+        found: dict[tuple[tshark.Connection, bool], list[DecodedFrame]] = defaultdict(list)
+        for frame in self.frames:
+            if not frame.forwarded and not frame.is_token:
+                found[_connection(frame), frame.direction == "request"].append(frame)
+        for token in (each for each in self.frames if each.is_token):
+            sides = [found[_connection(token), side] for side in (True, False)]
+            starts = {
+                sum(each.size for each in side if each.stream_offset < token.stream_offset): side
+                for side in sides
+            }
+            starts[token.stream_offset].append(token)
+        for side in found.values():
+            side.sort(key=lambda each: each.stream_offset)
+        return found
+
+
+def _connection(frame: DecodedFrame) -> tshark.Connection:
+    """As tshark's are: the n-th between the two ends."""
+    assert frame.connection is not None
+    assert frame.client is not None
+    assert frame.server is not None
+    _, _, number = frame.connection.partition("#")
+    return frame.client, frame.server, int(number or 1) - 1
+
+
+_made: dict[str, Live] = {}
+
+
+def live(name: str) -> Live:
+    """The capture, made if need be."""
+    reason = captures.why_unavailable()
+    if reason is not None:
+        skip_or_fail(reason)
+    if name not in _made:
+        _made[name] = Live(name)
+    return _made[name]
+
+
+@pytest.fixture(params=OF_BROKERS)
+def recorded(request: pytest.FixtureRequest) -> Live:
+    return live(request.param)
+
+
+def test_no_problems(recorded: Live) -> None:
+    assert [(each.connection, each.problem) for each in recorded.frames if each.problem] == []
+    assert all(each.data for each in recorded.frames)
+    assert sum(each.skipped for each in recorded.frames) == 0
+
+
+def test_every_byte_is_in_a_frame(recorded: Live) -> None:
+    """Frame follows frame from the first byte on, and tshark counts as many bytes on each side."""
+    if reason := tshark.why_unavailable():
+        skip_or_fail(reason)
+    sizes = {}
+    for direction, frames in recorded.sent().items():
+        end = 0
+        for frame in frames:
+            assert frame.stream_offset == end, (direction, frame)
+            end += frame.size
+        sizes[direction] = end
+    capture = recorded.capture
+    assert {d: n for d, n in sizes.items() if n} == tshark.payload_sizes(
+        capture.path, capture.ports
+    )
+
+
+def test_bodies_encode_to_their_bytes(recorded: Live) -> None:
+    count = 0
+    for frame in recorded.frames:
+        if frame.is_token:
+            continue
+        assert frame.codec is not None
+        assert frame.body is not None
+        assert frame.codec.encode(frame.body) == frame.data[frame.body_offset :], frame
+        count += 1
+    assert count > 100
+
+
+def test_responses_come_in_the_order_of_their_requests(recorded: Live) -> None:
+    """On each connection, as brokers answer: only the last requests may be without a response."""
+    asked: dict[str | None, list[tuple[Any, ...]]] = defaultdict(list)
+    answered: dict[str | None, list[tuple[Any, ...]]] = defaultdict(list)
+    for frame in recorded.frames:
+        if frame.forwarded or frame.is_token or getattr(frame.body, "acks", 1) == 0:
+            continue
+        said = (frame.api_key, frame.api_version, frame.correlation_id)
+        (asked if frame.direction == "request" else answered)[frame.connection].append(said)
+        assert frame.direction == "request" or (frame.latency_us or 0) >= 0
+    assert answered.keys() <= asked.keys()
+    for connection, responses in answered.items():
+        assert responses == asked[connection][: len(responses)]
+    unanswered = sum(map(len, asked.values())) - sum(map(len, answered.values()))
+    assert unanswered < 0.02 * sum(map(len, asked.values()))
+
+
+@pytest.fixture(scope="module")
+def oracles() -> Iterator[list[JavaOracle]]:
+    """The newest release first, then the last that has the messages from before 4.0."""
+    require_oracle()
+    with JavaOracle("4.4.0") as new, JavaOracle("3.9.2") as old:
+        yield [new, old]
+
+
+def test_bodies_are_what_java_reads(recorded: Live, oracles: list[JavaOracle]) -> None:
+    frames = [each for each in recorded.frames if each.codec is not None]
+    compared = 0
+    for oracle in oracles:
+        known = {each.name: each for each in oracle.messages()}
+        mine, frames = frames, []
+        asked: list[DecodedFrame] = []
+        for frame in mine:
+            assert frame.codec is not None
+            message = known.get(frame.codec.spec.name)
+            version = frame.codec.version
+            fits = message is not None and message.lowest <= version <= message.highest
+            (asked if fits else frames).append(frame)
+        requests = [
+            (each.codec.spec.name, each.codec.version, each.data[each.body_offset :])
+            for each in asked
+            if each.codec is not None
+        ]
+        for frame, answer in zip(asked, oracle.decode_many(requests), strict=True):
+            assert isinstance(answer, Decoded), (frame, answer)
+            assert (answer.left, answer.reencoded) == (0, frame.data[frame.body_offset :])
+            assert frame.codec is not None
+            shown = frame.codec.to_json(frame.body)
+            assert as_java(shown, answer.json, frame.codec.spec) == answer.json, frame
+            compared += 1
+    assert frames == []
+    assert compared > 100
+
+
+def test_tshark_agrees(recorded: Live) -> None:
+    """On sizes and correlation ids of all frames; on the rest wherever it tells."""
+    if reason := tshark.why_unavailable():
+        skip_or_fail(reason)
+    capture = recorded.capture
+    theirs: dict[tuple[tshark.Connection, bool], list[tshark.Frame]] = defaultdict(list)
+    for each in tshark.read_frames(capture.path, capture.ports):
+        theirs[each.connection, each.is_request].append(each)
+    told: Counter[str] = Counter()
+    for direction, mine in recorded.sent().items():
+        if any(each.is_token for each in mine):
+            continue  # tshark takes tokens for frames
+        assert len(theirs[direction]) == len(mine), direction
+        for his, frame in zip(theirs[direction], mine, strict=True):
+            wanted: dict[str, object] = {
+                "size": frame.size - PREFIX_SIZE,
+                "correlation_id": frame.correlation_id,
+                "api_key": frame.api_key,
+                "api_version": frame.api_version,
+                "client_id": frame.client_id if frame.direction == "request" else None,
+            }
+            # It forgets requests whose bodies it cannot read.
+            forgotten = "Request missing" in his.remarks or not his.alone
+            assert his.api_key is not None or forgotten, (his, frame)
+            for name, value in wanted.items():
+                said = getattr(his, name)
+                if said is not None:
+                    assert said == value, (name, his, frame)
+                    told[f"{frame.direction} {name}"] += 1
+    requests = sum(each.direction == "request" for each in recorded.frames if not each.forwarded)
+    for name in ("api_key", "api_version", "correlation_id", "client_id"):
+        assert told[f"request {name}"] > 0.9 * requests
+    assert told["response correlation_id"] > 0.9 * requests
+
+
+def test_what_the_clusters_were_made_to_say() -> None:
+    kraft = live("kraft")
+    apis = {each.api for each in kraft.frames}
+    assert {"Vote", "BeginQuorumEpoch", "EndQuorumEpoch", "Envelope", "ShareFetch"} <= apis
+    assert len(apis) >= 65
+    produced = kraft.of("Produce")
+    assert {_compression(each) for each in produced} == COMPRESSIONS
+    assert any(getattr(each.body, "acks", None) == 0 for each in produced)
+    assert any(getattr(each.body, "transactional_id", None) == "ledger" for each in produced)
+    assert max(each.size for each in kraft.of("Fetch", "response")) > 500_000
+    told = [_body(each).topics for each in kraft.of("Metadata", "response")]
+    assert max(sum(len(topic.partitions) for topic in topics) for topics in told) > 2000
+    quorums = [_body(each).topics for each in kraft.of("DescribeQuorum", "response")]
+    leaders = {topics[0].partitions[0].leader_id for topics in quorums if topics}
+    assert len(leaders - {-1}) == 2
+    versions = {(each.api, each.api_version) for each in live("zk").frames}
+    assert versions >= {("UpdateMetadata", 7), ("LeaderAndIsr", 5), ("StopReplica", 3)}
+
+
+def _compression(frame: DecodedFrame) -> int:
+    """The codec of the first batch of a Produce request: the last three bits of its attributes."""
+    return int(_body(frame).topic_data[0].partition_data[0].records[22]) & 7
+
+
+def _body(frame: DecodedFrame) -> Any:
+    return frame.body
+
+
+def test_envelopes_hold_requests_of_their_clients() -> None:
+    forwarded = [each for each in live("sasl").frames if each.forwarded]
+    seen = {(each.api, each.principal) for each in forwarded if each.direction == "request"}
+    for principal in ("User:bob", "User:alice"):
+        for api in ("CreateTopics", "IncrementalAlterConfigs", "CreateDelegationToken"):
+            assert (api, principal) in seen
+
+
+def test_principals_are_those_who_logged_in() -> None:
+    """Who SASL refused is nobody; who it let in stays who they are, by headers or by tokens."""
+    sasl = live("sasl")
+    seen: dict[str, set[str | None]] = defaultdict(set)
+    for frame in sasl.frames:
+        if not frame.forwarded and frame.direction == "request":
+            seen[frame.client_id or ""].add(frame.principal)
+    assert seen["client-of-bob"] == {None, "User:bob"}
+    assert seen["client-of-alice"] == {None, "User:alice"}
+    assert seen["client-of-mallory"] == {None}
+    assert seen["by-tokens"] == {None, "User:bob"}
+    nobody = {
+        frame.api
+        for frame in sasl.frames
+        if frame.server == sasl.capture.sasl and frame.principal is None and not frame.is_token
+    }
+    assert nobody == {"ApiVersions", "SaslHandshake", "SaslAuthenticate"}
+
+
+def test_passwords_are_not_shown() -> None:
+    sasl = live("sasl")
+    text = json.dumps([each.record(raw=True) for each in sasl.frames])
+    raw = b"".join(each.data for each in sasl.frames)
+    for secret in (captures.PASSWORDS["bob"], "wrong-password"):
+        assert secret.encode() in raw
+        for shown in (secret, secret.encode().hex(), base64.b64encode(secret.encode()).decode()):
+            assert shown not in text
+    config = captures.SECRET_CONFIG
+    frames = [each for each in live("kraft").frames if config.encode() in each.data]
+    # Between controllers it is in the records of the metadata log, which stay as they are.
+    assert {each.api for each in frames} == {"IncrementalAlterConfigs", "Envelope", "Fetch"}
+    kraft = json.dumps([each.record(raw=True) for each in frames if each.api != "Fetch"])
+    for shown in (config, config.encode().hex()):
+        assert shown not in kraft
+
+
+def test_strangers_are_named() -> None:
+    strangers = live("strangers")
+    assert [each.problem for each in strangers.frames if each.direction != "data"] == []
+    problems = sorted(str(each.problem) for each in strangers.frames)
+    tls, http = problems
+    assert "not Kafka: HTTP, " in http
+    assert "encrypted: TLS 1.3 handshake, " in tls
+    if reason := tshark.why_unavailable():
+        skip_or_fail(reason)
+    capture = strangers.capture
+    sizes: Counter[tshark.Connection] = Counter()
+    for (connection, _), size in tshark.payload_sizes(capture.path, capture.ports).items():
+        sizes[connection] += size
+    assert sizes == {_connection(each): each.size for each in strangers.frames}

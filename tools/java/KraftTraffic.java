@@ -1,0 +1,372 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.CreateTopicsOptions;
+import org.apache.kafka.clients.admin.FeatureUpdate;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
+import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.admin.ScramCredentialInfo;
+import org.apache.kafka.clients.admin.ScramMechanism;
+import org.apache.kafka.clients.admin.UpdateFeaturesOptions;
+import org.apache.kafka.clients.admin.UserScramCredentialDeletion;
+import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.KafkaShareConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.ElectionType;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AccessControlEntryFilter;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclBindingFilter;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
+import org.apache.kafka.common.quota.ClientQuotaFilter;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourcePatternFilter;
+import org.apache.kafka.common.resource.ResourceType;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * Many kinds of requests to a KRaft cluster, from one JVM: KraftTraffic BOOTSTRAP SECRET.
+ * SECRET becomes the value of a config that is a password.
+ *
+ * Each step prints its name and "ok" or the exception that the brokers asked for. After the work it
+ * prints "leader ID" (the active controller's), waits for a line, by which time that one has ended,
+ * and goes on until there is another leader.
+ */
+public final class KraftTraffic {
+    private static final long SECONDS = 30;
+    private static final Duration POLL = Duration.ofMillis(200);
+    private static String bootstrap;
+    private static String secret;
+
+    private interface Step {
+        Object run() throws Exception;
+    }
+
+    public static void main(String[] args) throws Exception {
+        bootstrap = args[0];
+        secret = args[1];
+        try (Admin admin = Admin.create(Map.<String, Object>of(
+                "bootstrap.servers", bootstrap, "client.id", "admin", "retry.backoff.max.ms", 500))) {
+            topics(admin);
+            data(admin);
+            cluster(admin);
+            security(admin);
+            groups(admin);
+            changes(admin);
+            int leader = leader(admin);
+            System.out.println("leader " + leader);
+            new BufferedReader(new InputStreamReader(System.in)).readLine();
+            step("another leader", () -> anotherLeader(admin, leader));
+            step("createTopics there", () -> admin.createTopics(
+                List.of(new NewTopic("after", 2, (short) 2))).all());
+            step("deleteTopics there", () -> admin.deleteTopics(List.of("after", "many")).all());
+        }
+    }
+
+    private static void topics(Admin admin) {
+        step("createTopics", () -> admin.createTopics(List.of(
+            new NewTopic("fruit", 3, (short) 3).configs(Map.of("retention.ms", "3600000")),
+            new NewTopic("assigned", Map.of(0, List.of(1, 2), 1, List.of(2, 3))),
+            new NewTopic("big", 1, (short) 1).configs(Map.of("max.message.bytes", "4000000")),
+            new NewTopic("größe", 1, (short) 1))).all());
+        step("createTopics again", () -> admin.createTopics(
+            List.of(new NewTopic("fruit", 1, (short) 1))).all());
+        step("createTopics validated", () -> admin.createTopics(
+            List.of(new NewTopic("fancied", 1, (short) 9)),
+            new CreateTopicsOptions().validateOnly(true)).all());
+        step("createPartitions", () -> admin.createPartitions(Map.of("fruit", NewPartitions.increaseTo(4))).all());
+    }
+
+    private static void data(Admin admin) {
+        for (String compression : List.of("none", "gzip", "snappy", "lz4", "zstd")) {
+            step("produce " + compression, () -> produce(Map.of("compression.type", compression,
+                "client.id", "producer-" + compression), 30, 200));
+        }
+        step("produce acks=0", () -> produce(Map.of("acks", "0", "enable.idempotence", false,
+            "client.id", "careless"), 10, 50));
+        step("transactions", KraftTraffic::transactions);
+        step("produce big", KraftTraffic::produceBig);
+        step("consume big", () -> consume("big-readers", "big", 3, Map.of(
+            "fetch.min.bytes", 800_000, "fetch.max.wait.ms", 2000, "max.partition.fetch.bytes", 3_000_000)));
+        step("consume", () -> consume("eaters", "fruit", 100, Map.of(
+            "isolation.level", "read_committed", "client.id", "eater", "client.rack", "r1")));
+        step("consume by the new protocol", () -> consume("new-eaters", "fruit", 100, Map.of(
+            "group.protocol", "consumer")));
+        step("share", () -> share(admin));
+    }
+
+    private static void cluster(Admin admin) {
+        ConfigResource fruit = new ConfigResource(ConfigResource.Type.TOPIC, "fruit");
+        ConfigResource broker = new ConfigResource(ConfigResource.Type.BROKER, "1");
+        step("createTopics of many partitions", () -> admin.createTopics(List.of(
+            new NewTopic("many", 1200, (short) 1), new NewTopic("more", 1000, (short) 1))).all());
+        step("describeTopics", () -> admin.describeTopics(List.of("fruit", "many", "none")).allTopicNames());
+        step("describeCluster", () -> admin.describeCluster().nodes());
+        step("describeConfigs", () -> admin.describeConfigs(List.of(fruit, broker,
+            new ConfigResource(ConfigResource.Type.BROKER_LOGGER, "1"))).all());
+        step("describeConfigs of nothing", () -> admin.describeConfigs(
+            List.of(new ConfigResource(ConfigResource.Type.TOPIC, "none"))).all());
+        step("incrementalAlterConfigs", () -> admin.incrementalAlterConfigs(Map.of(
+            fruit, List.of(set("cleanup.policy", "compact,delete"), set("retention.bytes", "1000000")),
+            new ConfigResource(ConfigResource.Type.BROKER, ""), List.of(set("log.retention.ms", "7200000")),
+            new ConfigResource(ConfigResource.Type.CLIENT_METRICS, "sub"), List.of(set("interval.ms", "100000"))
+            )).all());
+        step("incrementalAlterConfigs badly", () -> admin.incrementalAlterConfigs(Map.of(
+            fruit, List.of(set("cleanup.policy", "shred")))).all());
+        step("incrementalAlterConfigs of a listener's password", () -> admin.incrementalAlterConfigs(Map.of(
+            broker, List.of(set("listener.name.tls.ssl.keystore.password", secret)))).all());
+        step("listConfigResources", () -> admin.listConfigResources().all());
+        step("describeMetadataQuorum", () -> admin.describeMetadataQuorum().quorumInfo());
+        step("describeFeatures", () -> admin.describeFeatures().featureMetadata());
+        step("updateFeatures validated", () -> admin.updateFeatures(Map.of("metadata.version",
+            new FeatureUpdate((short) 25, FeatureUpdate.UpgradeType.SAFE_DOWNGRADE)),
+            new UpdateFeaturesOptions().validateOnly(true)).all());
+        step("describeLogDirs", () -> admin.describeLogDirs(List.of(1, 2)).allDescriptions());
+        step("listTopics", () -> allTopics(admin));
+        step("unregisterBroker", () -> admin.unregisterBroker(77).all());
+    }
+
+    private static void security(Admin admin) {
+        AclBinding binding = new AclBinding(
+            new ResourcePattern(ResourceType.TOPIC, "fr", PatternType.PREFIXED),
+            new AccessControlEntry("User:alice", "*", AclOperation.READ, AclPermissionType.ALLOW));
+        step("createAcls", () -> admin.createAcls(List.of(binding)).all());
+        step("describeAcls", () -> admin.describeAcls(AclBindingFilter.ANY).values());
+        step("deleteAcls", () -> admin.deleteAcls(List.of(new AclBindingFilter(
+            ResourcePatternFilter.ANY, AccessControlEntryFilter.ANY))).all());
+        ClientQuotaEntity entity = new ClientQuotaEntity(Map.of(
+            ClientQuotaEntity.USER, "alice", ClientQuotaEntity.CLIENT_ID, "eater"));
+        step("alterClientQuotas", () -> admin.alterClientQuotas(List.of(new ClientQuotaAlteration(entity,
+            List.of(new ClientQuotaAlteration.Op("consumer_byte_rate", 1e6),
+                new ClientQuotaAlteration.Op("request_percentage", 12.5))))).all());
+        step("describeClientQuotas", () -> admin.describeClientQuotas(ClientQuotaFilter.all()).entities());
+        step("alterUserScramCredentials", () -> admin.alterUserScramCredentials(List.of(
+            new UserScramCredentialUpsertion("alice", new ScramCredentialInfo(
+                ScramMechanism.SCRAM_SHA_256, 4096), "alice-secret"),
+            new UserScramCredentialUpsertion("carol", new ScramCredentialInfo(
+                ScramMechanism.SCRAM_SHA_512, 8192), "carol-secret"))).all());
+        step("describeUserScramCredentials", () -> admin.describeUserScramCredentials().all());
+        step("alterUserScramCredentials badly", () -> admin.alterUserScramCredentials(List.of(
+            new UserScramCredentialDeletion("nobody", ScramMechanism.SCRAM_SHA_256))).all());
+        step("createDelegationToken", () -> admin.createDelegationToken().delegationToken());
+        step("describeDelegationToken", () -> admin.describeDelegationToken().delegationTokens());
+        step("renewDelegationToken", () -> admin.renewDelegationToken(new byte[] {1, 2}).expiryTimestamp());
+        step("expireDelegationToken", () -> admin.expireDelegationToken(new byte[] {1, 2}).expiryTimestamp());
+    }
+
+    private static void groups(Admin admin) {
+        TopicPartition first = new TopicPartition("fruit", 0);
+        step("listGroups", () -> admin.listGroups().all());
+        step("describeConsumerGroups", () -> admin.describeConsumerGroups(
+            List.of("eaters", "new-eaters", "nobody")).all());
+        step("describeClassicGroups", () -> admin.describeClassicGroups(List.of("eaters")).all());
+        step("describeShareGroups", () -> admin.describeShareGroups(List.of("sharers")).all());
+        step("listConsumerGroupOffsets", () -> admin.listConsumerGroupOffsets(Map.of(
+            "eaters", new ListConsumerGroupOffsetsSpec())).all());
+        step("alterConsumerGroupOffsets", () -> admin.alterConsumerGroupOffsets("eaters", Map.of(
+            first, new OffsetAndMetadata(1, Optional.of(0), "by hand"))).all());
+        step("deleteConsumerGroupOffsets", () -> admin.deleteConsumerGroupOffsets("eaters", Set.of(first)).all());
+        step("deleteConsumerGroups", () -> admin.deleteConsumerGroups(List.of("eaters", "nobody")).all());
+        step("listOffsets", () -> admin.listOffsets(Map.of(first, OffsetSpec.earliest(),
+            new TopicPartition("fruit", 1), OffsetSpec.maxTimestamp())).all());
+        step("describeProducers", () -> admin.describeProducers(List.of(first)).all());
+        step("listTransactions", () -> admin.listTransactions().all());
+        step("describeTransactions", () -> admin.describeTransactions(List.of("ledger", "none")).all());
+        step("fenceProducers", () -> admin.fenceProducers(List.of("ledger")).all());
+        step("deleteShareGroups", () -> admin.deleteShareGroups(List.of("sharers")).all());
+    }
+
+    private static void changes(Admin admin) {
+        TopicPartition moved = new TopicPartition("assigned", 0);
+        step("alterPartitionReassignments", () -> admin.alterPartitionReassignments(Map.of(
+            moved, Optional.of(new NewPartitionReassignment(List.of(3, 1))))).all());
+        step("listPartitionReassignments", () -> admin.listPartitionReassignments().reassignments());
+        step("electLeaders", () -> admin.electLeaders(ElectionType.PREFERRED,
+            Set.of(moved, new TopicPartition("fruit", 0))).all());
+        step("deleteRecords", () -> admin.deleteRecords(Map.of(
+            new TopicPartition("fruit", 0), RecordsToDelete.beforeOffset(2))).all());
+        step("deleteTopics", () -> admin.deleteTopics(List.of("big", "none")).all());
+    }
+
+    private static AlterConfigOp set(String name, String value) {
+        return new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET);
+    }
+
+    private static Map<String, Object> with(Map<String, Object> more) {
+        Map<String, Object> config = new HashMap<>(more);
+        config.put("bootstrap.servers", bootstrap);
+        return config;
+    }
+
+    private static KafkaProducer<byte[], byte[]> producer(Map<String, Object> more) {
+        return new KafkaProducer<>(with(more), new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    private static Object produce(Map<String, Object> more, int count, int size) throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer = producer(more)) {
+            for (int i = 0; i < count; i++) {
+                byte[] value = new byte[size];
+                Arrays.fill(value, (byte) ('a' + i % 26));
+                ProducerRecord<byte[], byte[]> record =
+                    new ProducerRecord<>("fruit", new byte[] {(byte) i}, value);
+                record.headers().add("trace", new byte[] {0, (byte) i});
+                producer.send(record);
+            }
+            producer.flush();
+        }
+        return null;
+    }
+
+    private static ConsumerGroupMetadata group() {
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
+                with(Map.of("group.id", "ledger-group")),
+                new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            return consumer.groupMetadata();
+        }
+    }
+
+    private static Object transactions() {
+        try (KafkaProducer<byte[], byte[]> producer =
+                producer(Map.of("transactional.id", "ledger", "client.id", "bookkeeper"))) {
+            producer.initTransactions();
+            for (boolean commit : new boolean[] {true, false}) {
+                producer.beginTransaction();
+                producer.send(new ProducerRecord<>("fruit", 0, null, new byte[] {1}));
+                if (commit) {
+                    producer.sendOffsetsToTransaction(
+                        Map.of(new TopicPartition("fruit", 1), new OffsetAndMetadata(1)),
+                        group());
+                    producer.commitTransaction();
+                } else {
+                    producer.abortTransaction();
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Three records of 300 kB that no compression could make smaller. */
+    private static Object produceBig() throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer =
+                producer(Map.of("max.request.size", 3_000_000, "linger.ms", 0))) {
+            Random random = new Random(1);
+            for (int i = 0; i < 3; i++) {
+                byte[] value = new byte[300_000];
+                random.nextBytes(value);
+                producer.send(new ProducerRecord<>("big", value)).get(SECONDS, TimeUnit.SECONDS);
+            }
+        }
+        return null;
+    }
+
+    private static Object consume(String group, String topic, int count, Map<String, Object> more) {
+        Map<String, Object> config = with(more);
+        config.put("group.id", group);
+        config.put("auto.offset.reset", "earliest");
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
+                config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            consumer.subscribe(List.of(topic));
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+            int seen = 0;
+            while (seen < count) {
+                if (System.nanoTime() > deadline) {
+                    throw new TimeoutException("only " + seen + " records came");
+                }
+                seen += consumer.poll(POLL).count();
+            }
+            consumer.commitSync();
+        }
+        return null;
+    }
+
+    private static Object share(Admin admin) throws Exception {
+        admin.incrementalAlterConfigs(Map.of(new ConfigResource(ConfigResource.Type.GROUP, "sharers"),
+            List.of(set("share.auto.offset.reset", "earliest")))).all().get(SECONDS, TimeUnit.SECONDS);
+        Map<String, Object> config = with(Map.of("group.id", "sharers"));
+        try (KafkaShareConsumer<byte[], byte[]> consumer = new KafkaShareConsumer<>(
+                config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            consumer.subscribe(List.of("fruit"));
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+            int seen = 0;
+            while (seen < 20) {
+                if (System.nanoTime() > deadline) {
+                    throw new TimeoutException("only " + seen + " records came");
+                }
+                seen += consumer.poll(POLL).count();
+            }
+            consumer.commitSync();
+        }
+        return null;
+    }
+
+    /** Brokers learn of topics a moment after the client that had them made. */
+    private static Object allTopics(Admin admin) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (!admin.listTopics().names().get(SECONDS, TimeUnit.SECONDS).containsAll(List.of("many", "more"))) {
+            if (System.nanoTime() > deadline) {
+                throw new TimeoutException("the new topics are not listed");
+            }
+            Thread.sleep(200);
+        }
+        return null;
+    }
+
+    private static int leader(Admin admin) throws Exception {
+        return admin.describeMetadataQuorum().quorumInfo().get(SECONDS, TimeUnit.SECONDS).leaderId();
+    }
+
+    private static Object anotherLeader(Admin admin, int before) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (leader(admin) == before) {
+            if (System.nanoTime() > deadline) {
+                throw new TimeoutException("node " + before + " is still the leader");
+            }
+            Thread.sleep(200);
+        }
+        return null;
+    }
+
+    /** Run one step; what the brokers refuse is said, and stops nothing. */
+    private static void step(String name, Step step) {
+        String said = "ok";
+        try {
+            if (step.run() instanceof KafkaFuture<?> future) {
+                future.get(SECONDS, TimeUnit.SECONDS);
+            }
+        } catch (ExecutionException refused) {
+            said = refused.getCause().toString();
+        } catch (Exception failed) {
+            said = failed.toString();
+        }
+        System.out.println(name + ": " + said);
+    }
+}
