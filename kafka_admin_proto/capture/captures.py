@@ -216,9 +216,8 @@ class Connections:
         if len(self._table) >= 2 * MAX_CONNECTIONS:
             self._give_up_silent()
         source, destination = _ends(key)
-        if in_step:
-            if len(self._brokers) < _REMEMBERED:
-                self._brokers.add(source if client else destination)
+        if in_step and len(self._brokers) < _REMEMBERED:
+            self._brokers.add(source if client else destination)
         pair = min(key, reversed_key(key))
         uses = self._uses[pair] = self._uses.pop(pair, 0) + 1
         if len(self._uses) > _REMEMBERED:
