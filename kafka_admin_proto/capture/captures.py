@@ -22,7 +22,6 @@ from kafka_admin_proto.capture.packet_files import (
     open_packets,
     read_packets,
 )
-from kafka_admin_proto.capture.reassembly import Direction
 from kafka_admin_proto.capture.tcp_segments import (
     ACK,
     FIN,
@@ -95,7 +94,7 @@ class _Connection:
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
-        self.directions = (Direction(conversation.sides[0]), Direction(conversation.sides[1]))
+        self.directions = conversation.directions
         self.last = 0
         #: Whether it has ended, and only aftermath is to come.
         self.over = False
@@ -116,6 +115,7 @@ class Connections:
         self._brokers: set[bytes] = set()
         self._capture = ""
         self._now = 0
+        self._fragments = 0
 
     def read(self, stream: IO[bytes], name: str) -> Iterator[DecodedFrame]:
         """The frames that are whole by the end of this file."""
@@ -136,6 +136,11 @@ class Connections:
                     out.clear()
         except DumpError as error:
             yield self.fault(name, error)
+        if self._fragments:
+            count, self._fragments = self._fragments, 0
+            yield self.fault(
+                name, DumpError(f"{count} fragments of IP packets are not put together")
+            )
         for link, count in foreign.items():
             yield self.fault(
                 name,
@@ -158,7 +163,10 @@ class Connections:
         segment = read_segment(link, data)
         if segment is None:
             return
-        key, sequence, flags, payload, missing = segment
+        key, sequence, flags, payload, missing, acknowledged = segment
+        if not key:
+            self._fragments += 1
+            return
         self._now = ts
         entry = self._table.get(key)
         if flags & SYN:
@@ -178,6 +186,8 @@ class Connections:
                 connection, end = entry
                 direction = connection.directions[end]
                 direction.segment(sequence, payload, missing, ts)
+        if flags & ACK and connection.directions[1 - end].is_waiting:
+            connection.directions[1 - end].acknowledged(acknowledged, ts)
         if flags & (FIN | RST) and not connection.over:
             if flags & FIN:
                 direction.fin((sequence + len(payload) + missing) % _ALL)
@@ -185,7 +195,7 @@ class Connections:
             if flags & RST or (one.ended and other.ended):
                 connection.over = True
                 self._over.append((ts, key, connection))
-        if self._over and ts - self._over[0][0] > _AFTERMATH:
+        if self._over and (ts - self._over[0][0] > _AFTERMATH or len(self._over) > _REMEMBERED):
             self._forget(ts)
 
     def _syn(
@@ -252,7 +262,9 @@ class Connections:
 
     def _forget(self, ts: int) -> None:
         """Connections that ended a while ago."""
-        while self._over and ts - self._over[0][0] > _AFTERMATH:
+        while self._over and (
+            ts - self._over[0][0] > _AFTERMATH or len(self._over) > _REMEMBERED // 2
+        ):
             _, key, connection = self._over.popleft()
             entry = self._table.get(key)
             if entry is not None and entry[0] is connection:

@@ -14,16 +14,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kafka_admin_proto.capture import strangers
-from kafka_admin_proto.capture.frame_records import PREFIX_SIZE, DecodedFrame, Direction, frame_of
+from kafka_admin_proto.capture.frame_records import PREFIX_SIZE, DecodedFrame, What, frame_of
 from kafka_admin_proto.capture.framing import MAX_SEARCHED, Framer
 from kafka_admin_proto.capture.pairing import PRODUCE_KEY, SASL_HANDSHAKE_KEY
 from kafka_admin_proto.capture.principals import SaslExchange
+from kafka_admin_proto.capture.reassembly import Direction
 from kafka_admin_proto.capture.resync import end_to_end, find_request, find_response
 from kafka_admin_proto.capture.topics import TopicNames
 from kafka_admin_proto.errors import DecodeError, FrameError, UnknownMessageError
 from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
 from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
-from kafka_admin_proto.protocol.payloads import Response, read_request, read_response
+from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
 
 SASL_AUTHENTICATE_KEY = 36
 ENVELOPE_KEY = 58
@@ -37,7 +38,7 @@ MAX_WAITING = 10_000
 #: Microseconds, and bytes, that responses wait for a request that the capture has later.
 _EARLY = 1_000_000
 _MOST_EARLY = 8 * 1024 * 1024
-#: Bytes out of step that are searched again with each packet.
+#: Bytes out of step that are searched again with each new request.
 _SEARCHED_OFTEN = 64 * 1024
 #: Frames at the start of a connection without one sensible request: it is not Kafka.
 _DOUBTFUL = 3
@@ -89,6 +90,8 @@ class Conversation:
             Side(self, 0, in_step[0], settings.limit),
             Side(self, 1, in_step[1], settings.limit),
         )
+        #: What puts the bytes of each side in order.
+        self.directions = (Direction(self.sides[0]), Direction(self.sides[1]))
         if client is not None:
             self._name_sides(client)
         #: Correlation id → the requests with it, the oldest first.
@@ -98,7 +101,8 @@ class Conversation:
         self._sasl = SaslExchange()
         self._software: str | None = None
         self._raw_tokens = False
-        self._sensible = False
+        #: Whether a request or a pair made sense, and whether anything did not.
+        self._sensible = self._lossy = False
         self._doubtful = 0
         #: First bytes and number of bytes of each side, once the connection does not speak Kafka.
         self.stranger: list[bytearray] | None = None
@@ -112,14 +116,15 @@ class Conversation:
         framer = self.sides[end].framer
         if not framer.in_step and framer.offset == 0:
             framer.found(0, ts)
+            framer.go_on(ts)
 
     # What sides tell -----------------------------------------------------------------------
 
-    def searching(self, side: Side, ts: int, *, last: bool = False) -> None:
-        """A side is out of step and has more bytes; does a frame start among them?"""
+    def search(self, side: Side, ts: int, *, last: bool = False) -> bool:
+        """Whether a frame starts among the bytes of a side that is out of step: it is in again."""
         framer, settings = side.framer, self._settings
         if not (last or side.worth_a_search(len(self.waiting))):
-            return
+            return False
         at = None
         if side.end == self.client or self.client is None:
             at = find_request(framer.buffer, settings)
@@ -133,17 +138,17 @@ class Conversation:
             if at is not None and self.client is None:
                 self._name_sides(1 - side.end)
         if at is None:
-            return
+            return False
         if at and end_to_end(framer.buffer[:at], settings.limit, whole=True):
             at = 0
         framer.found(at, ts)
-        self._search_other(side, ts)
+        return True
 
     def _search_other(self, side: Side, ts: int) -> None:
         """What one side has told may be what the other one lacked."""
         other = self.sides[1 - side.end]
-        if not other.framer.in_step and other.framer.buffer:
-            self.searching(other, ts)
+        if not other.framer.in_step and other.framer.buffer and self.search(other, ts):
+            other.framer.go_on(ts)
 
     def frame(self, side: Side, data: bytes, offset: int, ts: int) -> None:
         if side.end == self.client:
@@ -178,7 +183,9 @@ class Conversation:
                     data, *asked[:2], body=False, dialect=self._settings.dialect, offset=4
                 )
                 frame = frame_of(response, data, PREFIX_SIZE)
-                frame.latency_us, frame.client_id = ts - asked.ts, asked.client_id
+                frame.latency_us, frame.client_id = max(ts - asked.ts, 0), asked.client_id
+        if frame is not None and frame.direction == "request":
+            self._handshaken(frame)
         if frame is None:
             frame = DecodedFrame(
                 capture="",
@@ -188,6 +195,7 @@ class Conversation:
                 header_offset=PREFIX_SIZE,
                 may_be_secret=True,
             )
+        self._lossy = True
         frame.error = FrameError(fault, offset=len(data), expected=f"{size} bytes")
         self._emit(frame, offset, ts)
 
@@ -195,6 +203,9 @@ class Conversation:
         """Bytes in no frame, or a hole."""
         if side.end != self.client:
             self._answer_early(ts, hurry=True)
+        self._lossy = True
+        if self.client is not None:
+            fault = f"from the {'client' if side.end == self.client else 'server'}: {fault}"
         self._emit(
             DecodedFrame(
                 capture="",
@@ -211,12 +222,13 @@ class Conversation:
 
     # The rest ------------------------------------------------------------------------------
 
-    def is_stranger(self, side: Side, data: bytes) -> bool:
-        """Whether this side, whose first bytes are these, speaks something else than Kafka."""
-        if not strangers.is_stranger(data):
-            return False
-        self._estrange("")
-        return True
+    def greet(self, side: Side, data: bytes) -> None:
+        """The first bytes of a side: do they say that it does not speak Kafka?
+
+        In the middle of a connection that takes more, as a payload may hold anything.
+        """
+        if strangers.is_stranger(data, surely=not side.framer.in_step):
+            self._estrange("")
 
     def strange(self, side: Side, data: bytes) -> None:
         """More bytes of a connection that does not speak Kafka."""
@@ -231,12 +243,15 @@ class Conversation:
         self._answer_early(ts, hurry=True)
         if self.stranger is None:
             for side in self.sides:
-                if side.framer.buffer and not side.framer.in_step:
-                    self.searching(side, ts, last=True)
+                framer = side.framer
+                if framer.buffer and not framer.in_step and self.search(side, ts, last=True):
+                    framer.go_on(ts)
             for side in self.sides:
                 side.framer.finish(ts)
             self._answer_early(ts, hurry=True)
             return
+        for side in self.sides:
+            self.strange(side, bytes(side.framer.buffer))
         starts = (bytes(self.stranger[0]), bytes(self.stranger[1]))
         fault = self._strange_fault
         if fault:
@@ -257,7 +272,7 @@ class Conversation:
         """Let go of what points back here: captures have more connections than memory."""
         for side in self.sides:
             del side.framer
-        del self.sides
+        del self.sides, self.directions
 
     def _estrange(self, fault: str) -> None:
         self.stranger = [bytearray(), bytearray()]
@@ -272,7 +287,7 @@ class Conversation:
         self.client = client
         self.name = f"{self._ends[client]}-{self._ends[1 - client]}{self._suffix}"
 
-    def _direction(self, side: Side) -> Direction:
+    def _direction(self, side: Side) -> What:
         if self.client is None:
             return "data"
         return "request" if side.end == self.client else "response"
@@ -284,15 +299,16 @@ class Conversation:
 
     def _request(self, data: bytes, offset: int, ts: int) -> None:
         request = read_request(data, body=False, dialect=self._settings.dialect, offset=4)
-        if self._reads(request.api_key, _TELLING_REQUESTS):
-            request.read_body()
         if self._raw_tokens:
-            if not self._is_whole_request(data):
+            if not (self._sasl.agreed or _looks_like_a_request(request)):
                 self._sasl.from_client(data[PREFIX_SIZE:])
                 self._token(data, offset, ts)
                 return
             self._raw_tokens = False
+        if self._reads(request.api_key, _TELLING_REQUESTS):
+            request.read_body()
         frame = frame_of(request, data, PREFIX_SIZE)
+        frame.may_be_secret = frame.api is None and not self._sensible
         self._expect(frame, ts)
         self._emit(frame, offset, ts)
         if frame.header is not None and frame.api is not None:
@@ -301,11 +317,10 @@ class Conversation:
             self._doubtful += 1
             if self._doubtful >= _DOUBTFUL:
                 self._estrange(f"not Kafka: none of the first {_DOUBTFUL} requests is one")
-        if frame.body is None:
-            return
         if frame.api_key == SASL_HANDSHAKE_KEY:
-            self._sasl.mechanism(_field(frame.body, "mechanism"))
-            self._raw_tokens = frame.api_version == 0
+            self._handshaken(frame)
+        elif frame.body is None:
+            return
         elif frame.api_key == SASL_AUTHENTICATE_KEY:
             self._sasl.from_client(_field(frame.body, "auth_bytes"))
         elif frame.api_key == ENVELOPE_KEY:
@@ -317,9 +332,11 @@ class Conversation:
             if name or version:
                 self._software = frame.client_software = f"{name} {version}".strip()
 
-    def _is_whole_request(self, data: bytes) -> bool:
-        """Whether what comes after SaslHandshake v0 is a request: the tokens are over."""
-        return read_request(data, dialect=self._settings.dialect, offset=4).error is None
+    def _handshaken(self, frame: DecodedFrame) -> None:
+        """After SaslHandshake v0 tokens follow that have a size in front and nothing else."""
+        if frame.api_key == SASL_HANDSHAKE_KEY:
+            self._sasl.mechanism(_field(frame.body, "mechanism") or "")
+            self._raw_tokens = frame.api_version == 0
 
     def _expect(self, frame: DecodedFrame, ts: int) -> None:
         """Wait for the response, unless none will come: acks=0 asks for none."""
@@ -381,7 +398,10 @@ class Conversation:
             dialect=self._settings.dialect, offset=4,
         )  # fmt: skip
         frame = frame_of(response, data, PREFIX_SIZE)
-        frame.latency_us, frame.client_id = ts - asked.ts, asked.client_id
+        frame.latency_us, frame.client_id = max(ts - asked.ts, 0), asked.client_id
+        self._sensible = True
+        # After a hole a response may have met the wrong request, and its bytes be anything.
+        frame.may_be_secret = self._lossy and frame.error is not None
         if frame.body is not None and frame.codec is not None:
             self._settings.topics.learn(frame.codec.name, frame.body)
         if asked.api_key == SASL_AUTHENTICATE_KEY and frame.body is not None:
@@ -396,11 +416,16 @@ class Conversation:
         early = self._early
         while early:
             data, offset, came = early[0]
-            last = hurry or ts - came > _EARLY or self._early_size > _MOST_EARLY
+            late = ts - came > _EARLY and not self._is_client_behind()
+            last = hurry or late or self._early_size > _MOST_EARLY
             if not self._response(data, offset, came, last=last):
                 return
             early.popleft()
             self._early_size -= len(data)
+
+    def _is_client_behind(self) -> bool:
+        """Whether requests wait behind a hole: the one that is missed may be among them."""
+        return self.client is not None and self.directions[self.client].is_waiting
 
     def _token(self, data: bytes, offset: int, ts: int) -> None:
         frame = DecodedFrame(
@@ -472,7 +497,7 @@ class Side:
         size = len(self.framer.buffer)
         if size < self._next_search and (ids == self._ids or size > _SEARCHED_OFTEN):
             return False
-        self._next_search = size + size // 4 if size > _SEARCHED_OFTEN else 0
+        self._next_search = size + size // 4
         self._ids = ids
         return True
 
@@ -486,7 +511,7 @@ class Side:
         if self._fresh and data:
             self._fresh = False
             if conversation.stranger is None:
-                conversation.is_stranger(self, data)
+                conversation.greet(self, data)
         if conversation.stranger is not None:
             conversation.strange(self, data)
         else:
@@ -511,7 +536,14 @@ class Side:
         self._conversation.unframed(self, data, offset, fault, ts)
 
     def searching(self, ts: int) -> None:
-        self._conversation.searching(self, ts)
+        self._conversation.search(self, ts)
+
+
+def _looks_like_a_request(request: Request) -> bool:
+    """Whether the tokens after SaslHandshake v0 are over, going by the header."""
+    if request.header is None or request.api is None or not 0 <= request.api_version < 100:
+        return False
+    return request.header.client_id is None or _plausible(request.header.client_id)
 
 
 def _field(body: Any, name: str) -> Any:

@@ -27,7 +27,7 @@ from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.wire.blobs import readable
 from kafka_admin_proto.wire.secrets import MASK
 
-Direction = Literal["request", "response", "data"]
+What = Literal["request", "response", "data"]
 PREFIX_SIZE = 4
 _NO_NAMES: Mapping[UUID, str] = {}
 
@@ -71,7 +71,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     line: int = 0
     connection: str | None = None
     stream_offset: int
-    direction: Direction
+    direction: What
     ts: int | None = None
     client: str | None = None
     server: str | None = None
@@ -244,10 +244,12 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             return True
         if self.codec is not None:
             return has_secrets(self.codec.spec)
-        key = self.data[self.header_offset : self.header_offset + 2]
-        if self.error is None or len(key) < 2:
-            return False
-        api_key = int.from_bytes(key, "big", signed=True)
+        api_key = self.api_key
+        if api_key is None:
+            key = self.data[self.header_offset : self.header_offset + 2]
+            if self.error is None or len(key) < 2:
+                return False
+            api_key = int.from_bytes(key, "big", signed=True)
         names = [catalog().name_of(api_key, type_) for type_ in ("request", "response")]
         return api_key == PRODUCE_KEY or any(
             has_secrets(catalog().spec(name)) for name in names if name

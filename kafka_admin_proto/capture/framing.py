@@ -49,24 +49,38 @@ class Framer:
         #: How many bytes are still the rest of a broken frame, and those that came.
         self._rest = 0
         self._passed = bytearray()
+        #: When the last of the bytes in the buffer came.
+        self._latest = 0
 
     def data(self, data: bytes, ts: int) -> None:
         """The next bytes of the stream."""
         if self._rest:
             data = self._pass_rest(data, ts)
-        if not self.in_step:
+        if self.in_step and not self.buffer:
+            self._latest = ts
+            self._cut(data, ts)
+        else:
+            self._latest = max(self._latest, ts)
             self.buffer += data
-            self._sink.searching(ts)
-            if not self.in_step and len(self.buffer) > MAX_SEARCHED:
-                self.give_up(len(self.buffer) // 2, ts)
-            return
-        if self.buffer:
-            self.buffer += data
-            if len(self.buffer) < self._wanted:
+            if self.in_step and len(self.buffer) < self._wanted:
                 return
-            data = bytes(self.buffer)
-            self.buffer.clear()
-        self._cut(data, ts)
+        if self.buffer:
+            self.go_on(ts)
+
+    def go_on(self, ts: int) -> None:
+        """Hand out what the buffer has, in step or back in step."""
+        while True:
+            if self.in_step:
+                data = bytes(self.buffer)
+                self.buffer.clear()
+                self._cut(data, ts)
+                if self.in_step:
+                    return
+            self._sink.searching(ts)
+            if not self.in_step:
+                if len(self.buffer) > MAX_SEARCHED:
+                    self.give_up(len(self.buffer) // 2, ts)
+                return
 
     def hole(self, size: int, ts: int) -> None:
         """So many bytes are missing here."""
@@ -100,13 +114,11 @@ class Framer:
         self._wanted = 0
 
     def found(self, at: int, ts: int) -> None:
-        """A frame starts there in the buffer: go on in step. What is before it was not one."""
+        """A frame starts there in the buffer, and ``go_on`` goes on. Before it none did."""
         if at:
             self.give_up(at, ts)
         self.in_step, self.why = True, ""
-        data = bytes(self.buffer)
-        self.buffer.clear()
-        self._cut(data, ts)
+        self._wanted = 0
 
     def give_up(self, size: int, ts: int) -> None:
         """Report the first bytes of the buffer as in no frame."""
@@ -135,7 +147,7 @@ class Framer:
         while end - at >= 4:
             size = int.from_bytes(data[at : at + 4], "big")
             if size > self._limit:
-                self._lost(data[at:], ts)
+                self._lost(data[at:])
                 return
             after = at + 4 + size
             if after > end:
@@ -143,19 +155,19 @@ class Framer:
                 break
             offset = self.offset
             self.offset += 4 + size
-            self._sink.frame(data if end == after and not at else data[at:after], offset, ts)
+            when, self._latest = max(self._latest, ts), ts
+            self._sink.frame(data if end == after and not at else data[at:after], offset, when)
             at = after
         self.buffer += data[at:] if at else data
 
-    def _lost(self, data: bytes, ts: int) -> None:
-        """What stands where a size should be is none."""
+    def _lost(self, data: bytes) -> None:
+        """What stands where a size should be is none: out of step."""
         try:
             check_frame_size(data[:4], self._limit, self.offset)
         except FrameError as error:
             self.why = error.fault
         self.in_step = False
         self.buffer += data
-        self._sink.searching(ts)
 
     def _pass_rest(self, data: bytes, ts: int) -> bytes:
         """The rest of a broken frame is no frame; give back what comes after it."""

@@ -7,12 +7,15 @@ from typing import Any
 from uuid import UUID
 
 from kafka_admin_proto.codec import Codec, Message
-from kafka_admin_proto.records.records_json import records_json
+from kafka_admin_proto.records.batches import DEFAULT_DECOMPRESSED_LIMIT, read_records
+from kafka_admin_proto.records.records_json import record_set_json
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Records
 from kafka_admin_proto.wire.containers import NullableStruct, StructType
 
+#: What a record takes beside its key and value.
+_OF_A_RECORD = 64
 #: Attributes that name the topic of the records below them.
 _NAMES = ("topic", "name", "topic_name")
 
@@ -25,7 +28,7 @@ def open_records(
     *,
     mask: bool,
 ) -> None:
-    """Put what ``records_json`` makes of each ``records`` field into ``shown``, in its place.
+    """Put what ``record_set_json`` makes of each ``records`` field into ``shown``, in its place.
 
     The topic, by which Kafka's own records are known, is the name in a struct around them, or its
     topic id's in ``topic_names``.
@@ -34,7 +37,10 @@ def open_records(
 
 
 class _Opener:
+    """``left`` is what all of a body's records may still take, decompressed."""
+
     def __init__(self, topic_names: Mapping[UUID, str], mask: bool) -> None:
+        self.left = DEFAULT_DECOMPRESSED_LIMIT
         self._topic_names = topic_names
         self._mask = mask
 
@@ -45,9 +51,20 @@ class _Opener:
                 continue
             inner = getattr(value, member.attribute)
             if isinstance(member.wire_type, Records):
-                shown[member.json] = records_json(inner, topic=topic, mask=self._mask)
+                if inner is not None:
+                    shown[member.json] = self._records(inner, topic)
             elif inner is not None:
                 self._inside(member.wire_type, inner, shown[member.json], topic)
+
+    def _records(self, data: bytes, topic: str | None) -> dict[str, Any]:
+        found = read_records(data, limit=self.left)
+        taken = sum(
+            len(record.key or b"") + len(record.value or b"") + _OF_A_RECORD
+            for batch in found.batches
+            for record in batch.records
+        )
+        self.left = max(self.left - taken, 0)
+        return record_set_json(found, topic=topic, mask=self._mask)
 
     def _inside(self, wire_type: WireType, value: Any, shown: Any, topic: str | None) -> None:
         if isinstance(wire_type, NullableStruct):

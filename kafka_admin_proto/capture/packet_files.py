@@ -20,6 +20,8 @@ _PIECE = 256 * 1024
 #: What ``xz -9`` needs is a quarter of this.
 _XZ_MEMORY = 256 * 1024 * 1024
 _LONGEST_MAGIC = 6
+#: Times are kept in 63 bits.
+_LATEST = 1 << 63
 
 _PCAP_MAGICS = {
     b"\xa1\xb2\xc3\xd4": (">", 1_000_000),
@@ -61,9 +63,12 @@ class _Xz:
         while True:
             piece = b""
             if self._decompressor.eof:
-                piece = self._decompressor.unused_data or self._stream.read(_PIECE)
-                if not piece.strip(b"\0"):  # the end, or padding after a stream
-                    return b""
+                piece = self._decompressor.unused_data.lstrip(b"\0")
+                while not piece:  # zeros are padding between streams
+                    read = self._stream.read(_PIECE)
+                    if not read:
+                        return b""
+                    piece = read.lstrip(b"\0")
                 self._new()
             elif self._decompressor.needs_input:
                 piece = self._stream.read(_PIECE)
@@ -284,6 +289,8 @@ class _Pcapng:
             return None
         interface = self._interfaces[number]
         ts = interface.microseconds(high, low)
+        if not 0 <= ts < _LATEST:
+            raise struct.error  # no time that anybody can mean
         return ts, interface.link, body[start : start + size]
 
     def _read_interface(self, body: bytes) -> _Interface:

@@ -20,10 +20,17 @@ class SaslExchange:
         self.principal: str | None = None
         self._mechanism = ""
         self._name: str | None = None
+        self._agreed = False
+
+    @property
+    def agreed(self) -> bool:
+        """Whether the server has said that the exchange is over, as far as that can be told."""
+        return self._agreed
 
     def mechanism(self, name: str) -> None:
         """SaslHandshake asks for a mechanism: a new exchange, perhaps not the first."""
         self._mechanism, self._name = name, None
+        self._agreed = False
 
     def from_client(self, token: bytes) -> None:
         """The client's next token."""
@@ -38,6 +45,7 @@ class SaslExchange:
             self.principal = self._name = None
         elif self._mechanism == "PLAIN" or token[:2] == b"v=":
             self.principal = None if self._name is None else _USER + self._name
+            self._agreed = True
 
 
 def _plain_name(token: bytes) -> str | None:

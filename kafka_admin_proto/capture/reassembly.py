@@ -8,10 +8,13 @@ from typing import NamedTuple, Protocol
 #: Bytes that wait behind a hole; more, and the hole is taken as one that stays.
 MAX_WAITING = 16 * 1024 * 1024
 _MOST_PIECES = 65_536
-#: Microseconds of the capture that they wait at most: longer than a retransmission takes.
+#: Microseconds of the capture that they wait at most: longer than a retransmission takes. What the
+#: peer has acknowledged is never sent again, so that it is only looked for a moment longer.
 PATIENCE = 10_000_000
-#: A segment this far behind is no retransmission but another connection on the same ports.
+_ACKNOWLEDGED_PATIENCE = 200_000
+#: A segment this far behind, or ahead, is from another connection on the same ports.
 _FAR = 16 * 1024 * 1024
+_FAR_AHEAD = 64 * 1024 * 1024
 #: A stream whose start was not captured waits for so many segments, or so long, before it takes
 #: the lowest sequence number as its start: the first segments may be out of order.
 _FIRST_SEGMENTS = 8
@@ -32,6 +35,7 @@ class _Piece(NamedTuple):
     start: int
     payload: bytes
     missing: int
+    ts: int
 
 
 class Direction:
@@ -56,7 +60,7 @@ class Direction:
             waiting, self._waiting = self._waiting, []
             self._waiting_bytes = 0
             for piece in waiting:  # by sequence number as long as there is no start
-                self.segment(piece.start, piece.payload, piece.missing, self._since)
+                self.segment(piece.start, piece.payload, piece.missing, piece.ts)
             return True
         return (sequence + self.position - self.sequence) % _ALL == 0
 
@@ -66,16 +70,29 @@ class Direction:
             self._deliver(payload, ts)
             return True
         if self.sequence is None:
-            self._collect(_Piece(sequence, payload, missing), ts)
+            self._collect(_Piece(sequence, payload, missing, ts), ts)
             return True
         ahead = (sequence - self.sequence) % _ALL
         if ahead >= _HALF:
             ahead -= _ALL
-        if ahead < -_FAR:
+        if not -_FAR <= ahead <= _FAR_AHEAD:
             return False
-        self._insert(_Piece(self.position + ahead, payload, missing), ts)
+        self._insert(_Piece(self.position + ahead, payload, missing, ts), ts)
         self._drain(ts)
         return True
+
+    def acknowledged(self, number: int, ts: int) -> None:
+        """The peer has everything before this sequence number."""
+        if self.sequence is None or not self._waiting or ts - self._since < _ACKNOWLEDGED_PATIENCE:
+            return
+        reached = self.position + _signed(number - self.sequence)
+        while self._waiting and self._waiting[0].start <= reached:
+            self._skip(ts)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there are bytes behind a hole that may still be filled."""
+        return bool(self._waiting)
 
     def fin(self, sequence: int) -> None:
         """The side has said that it sends nothing beyond this sequence number."""
@@ -147,7 +164,7 @@ class Direction:
         self._waiting_bytes -= len(piece.payload)
         known = self.position - piece.start
         if known < len(piece.payload):
-            self._deliver(piece.payload[known:] if known else piece.payload, ts)
+            self._deliver(piece.payload[known:] if known else piece.payload, piece.ts)
         if piece.missing:
             end = piece.start + len(piece.payload) + piece.missing
             if self._waiting:

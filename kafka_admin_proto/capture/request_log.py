@@ -9,6 +9,7 @@ strings.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -26,10 +27,12 @@ from kafka_admin_proto.schema.catalog import catalog
 LONGEST_LINE = 256 * 1024 * 1024
 _MARK = b"Completed request:"
 _SIZE = "SizeInBytes"
+_NOT_JSON = "a request log's line that is not JSON: "
 #: ``2026-01-31 12:00:00,123``; with a T, a point, or a zone in other layouts.
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[,.](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
 #: Broker's end, client's end, and numbers that tell connections apart.
 _CONNECTION = re.compile(r"(.+?:\d+)-(.+?:\d+)(?:-\d+)*")
+_LONGEST_NAME = 600
 #: Where a layout of JSON objects has the time.
 _TIME_KEYS = ("@timestamp", "timestamp", "time", "ts", "timeMillis")
 
@@ -57,7 +60,8 @@ def read_request_log(
             continue
         try:
             frames = list(_frames(line.decode("utf-8", "replace"), dialect))
-        except DumpError as error:
+        except (DumpError, ValueError, OverflowError, RecursionError) as caught:
+            error = caught if isinstance(caught, DumpError) else DumpError(_NOT_JSON + str(caught))
             error.line = number
             frames = [_frame("data", line, error)]
             frames[0].logged = Logged(may_be_secret=True)
@@ -78,7 +82,7 @@ def _frames(line: str, dialect: str) -> Iterator[DecodedFrame]:
     latency = round(total * 1000) if isinstance(total, (int, float)) else None
     request = _side("request", entry.get("request"), key, version, dialect)
     response = _side("response", entry.get("response"), key, version, dialect)
-    ends = _CONNECTION.fullmatch(_text(entry.get("connection")) or "")
+    ends = _CONNECTION.fullmatch((_text(entry.get("connection")) or "")[:_LONGEST_NAME])
     software = entry.get("clientInformation")
     secret = any(_may_hold_secrets(each, key, dialect) for each in ("request", "response"))
     for frame in (request, response):
@@ -97,7 +101,7 @@ def _frames(line: str, dialect: str) -> Iterator[DecodedFrame]:
         frame.forwarded = entry.get("isForwarded") is True
         if isinstance(software, dict):
             names = (_text(software.get(name)) for name in ("softwareName", "softwareVersion"))
-            frame.client_software = " ".join(filter(None, names)) or None
+            frame.client_software = " ".join(n for n in names if n and n != "unknown") or None
         if frame.direction == "response":
             frame.latency_us = latency
         elif ts is not None and latency is not None:
@@ -117,7 +121,8 @@ def _side(
     frame.logged.body = logged
     try:
         found = _codec(direction, key, version, dialect)
-        sized = _with_sizes(logged)
+        # What has records has no secrets; elsewhere such a field is none of the message's.
+        sized = not has_secrets(found.spec) and _with_sizes(logged)
         frame.body = found.from_json(_without_sizes(logged) if sized else logged)
     except (JsonError, UnknownMessageError) as error:
         frame.error = error
@@ -153,9 +158,9 @@ def _entry(line: str) -> tuple[dict[str, Any], int | None]:
         ts = _time(line[: line.find(_MARK.decode())])
     start = text.find(_MARK.decode()) + len(_MARK)
     try:
-        entry, _ = json.JSONDecoder().raw_decode(text[start:].lstrip())
+        entry, _ = _JSON.raw_decode(text[start:].lstrip())
     except (ValueError, RecursionError) as error:
-        raise DumpError(f"a request log's line that is not JSON: {error}") from None
+        raise DumpError(f"{_NOT_JSON}{error}") from None
     if not isinstance(entry, dict):
         raise DumpError("a request log's line without an object")
     return entry, ts
@@ -164,9 +169,9 @@ def _entry(line: str) -> tuple[dict[str, Any], int | None]:
 def _from_json_layout(line: str) -> tuple[str, int | None]:
     """The message and the time in an object that a layout made of the line."""
     try:
-        outer = json.loads(line)
+        outer = _JSON.decode(line)
     except (ValueError, RecursionError) as error:
-        raise DumpError(f"a request log's line that is not JSON: {error}") from None
+        raise DumpError(f"{_NOT_JSON}{error}") from None
     values = outer.values() if isinstance(outer, dict) else ()
     text = next((v for v in values if isinstance(v, str) and _MARK.decode() in v), None)
     if text is None:
@@ -183,6 +188,21 @@ def _from_json_layout(line: str) -> tuple[str, int | None]:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return text, round(value * (1000 if value > 1e11 else 1_000_000))
     return text, None
+
+
+def _finite(text: str) -> float:
+    """A number as JSON has them: Python reads 1e999 as infinity."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is no number")
+    return number
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
+
+
+_JSON = json.JSONDecoder(parse_float=_finite, parse_constant=_no_number)
 
 
 def _time(text: str) -> int | None:

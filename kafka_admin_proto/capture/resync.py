@@ -7,18 +7,26 @@ decoded. Both functions look at no more than a few megabytes.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.errors import UnknownMessageError
 from kafka_admin_proto.protocol.payloads import read_request, read_response
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.versions import VersionRange
 
 if TYPE_CHECKING:
     from kafka_admin_proto.capture.conversation import Asked, Settings
 
-#: Size below 16 MiB, api key below 256, version below 64, any correlation id that is not negative,
-#: and a client id that is null or shorter than 256 bytes.
-_REQUEST = re.compile(rb"(?=\0...\0.\0[\0-\x3f][\0-\x7f]...(?:\xff\xff|\0.))", re.DOTALL)
+#: Size from 10 bytes to 16 MiB, api key below 256, version below 64, any correlation id that is not
+#: negative, and a client id that is null or shorter than 256 bytes.
+_REQUEST = re.compile(
+    rb"(?=\0(?!\0\0[\0-\x09])...\0.\0[\0-\x3f][\0-\x7f]...(?:\xff\xff|\0.))", re.DOTALL
+)
+#: Places that look like a request and are decoded in one search, and bytes that are copied for it.
+_MOST_TRIES = 2000
+_MOST_COPIED = 16 * 1024 * 1024
 #: The newest of the requests that wait are looked for; a response to an older one is less likely.
 _MOST_IDS = 64
 #: Places with the right correlation id that are tried.
@@ -30,15 +38,32 @@ _ENOUGH_FRAMES = 3
 def find_request(buffer: bytearray, settings: Settings) -> int | None:
     """The first place at which a whole request stands."""
     data = bytes(buffer)
+    tries, copied = _MOST_TRIES, _MOST_COPIED
+    known = _versions(settings.dialect)
     for match in _REQUEST.finditer(data):
         at = match.start()
         end = at + 4 + int.from_bytes(data[at : at + 4], "big")
-        if end > len(data):
+        if end > len(data) or data[at + 7] not in known.get(data[at + 5], ()):
             continue
-        request = read_request(data[at + 4 : end], dialect=settings.dialect)
-        if request.error is None:
+        tries -= 1
+        copied -= end - at
+        if tries < 0 or copied < 0:
+            return None
+        if read_request(data[at:end], dialect=settings.dialect, offset=4).error is None:
             return at
     return None
+
+
+@lru_cache(maxsize=16)
+def _versions(dialect: str) -> dict[int, VersionRange]:
+    """The versions of each request, by api key."""
+    found: dict[int, VersionRange] = {}
+    for name in (dialect, "kafka"):
+        for message in catalog().names(name):
+            entry = catalog().entry(message, name)
+            if entry.type == "request" and entry.api_key is not None:
+                found.setdefault(entry.api_key, entry.versions)
+    return found
 
 
 def find_response(

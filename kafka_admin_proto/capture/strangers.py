@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 
 _HANDSHAKE, _ALERT, _DATA = 22, 21, 23
@@ -23,15 +24,34 @@ _OTHERS = {
     b"PROXY ": "a PROXY protocol header",
     b"\r\n\r\n\x00\r\nQUIT\n": "a PROXY protocol header",
 }
+_HTTP_LINE = re.compile(rb"(?:[A-Z]{3,7} \S+ HTTP/1\.[01]|HTTP/1\.[01] \d{3}[^\r\n]*)\r\n")
+#: Of TLS, with what encryption may add.
+_LARGEST_RECORD = (1 << 14) + 2048
 #: Bytes of each side that recognising takes; hellos are in the first few packets.
 ENOUGH = 4096
 
 
-def is_stranger(start: bytes) -> bool:
-    """Whether a side that starts with these bytes surely does not speak Kafka."""
+def is_stranger(start: bytes, *, surely: bool = False) -> bool:
+    """Whether a side that starts with these bytes does not speak Kafka.
+
+    ``surely``: the bytes may be any of a stream, so that a few alike are not enough.
+    """
+    if surely:
+        return _is_tls(start) or _HTTP_LINE.match(start) is not None
     if start[:1] in (b"\x14", b"\x15", b"\x16", b"\x17") and start[1:2] == b"\x03":
         return True
     return start.startswith((*_HTTP, *_OTHERS))
+
+
+def _is_tls(start: bytes) -> bool:
+    """Whether these are TLS records end to end, the last of which may go on."""
+    at = 0
+    while len(start) - at >= 5:
+        kind, version, size = struct.unpack_from(">BHH", start, at)
+        if not 20 <= kind <= 23 or version not in _TLS or not 0 < size <= _LARGEST_RECORD:
+            return False
+        at += 5 + size
+    return at > 0
 
 
 def describe(starts: tuple[bytes, bytes], size: int) -> str:

@@ -27,14 +27,17 @@ _TCP = 6
 
 #: Of IPv4: version and header size, total size, fragment, protocol; addresses and ports; of TCP:
 #: sequence number, offset and flags.
-_PLAIN_4 = struct.Struct(">BxHxxHxBxx12sI4xBB").unpack_from
+_PLAIN_4 = struct.Struct(">BxHxxHxBxx12sIIBB").unpack_from
 #: Of IPv6: version, payload size, next header.
-_PLAIN_6 = struct.Struct(">B3xHBx36sI4xBB").unpack_from
+_PLAIN_6 = struct.Struct(">B3xHBx36sIIBB").unpack_from
 
 
 #: A segment: source and destination address and port, as they stand in the headers; sequence
-#: number; flags; payload; how many bytes of its end were not captured. A plain tuple, for speed.
-Segment = tuple[bytes, int, int, bytes, int]
+#: number; flags; payload; how many bytes of its end were not captured; the number acknowledged. A
+#: plain tuple, for speed.
+Segment = tuple[bytes, int, int, bytes, int, int]
+#: In its place for a fragment of an IP packet, which is not put together.
+FRAGMENT: Segment = (b"", 0, 0, b"", 0, 0)
 
 
 def read_segment(link: int, data: bytes) -> Segment | None:
@@ -48,17 +51,19 @@ def read_segment(link: int, data: bytes) -> Segment | None:
             start = _NO_ETHERTYPE[link]
             kind = _IP4 if data[start] >> 4 == 4 else _IP6
         if kind == _IP4:
-            version, size, fragment, protocol, key, sequence, offset, flags = _PLAIN_4(data, start)
+            version, size, fragment, protocol, key, sequence, acked, offset, flags = _PLAIN_4(
+                data, start
+            )
             # Sizes of 0 are those of packets that the network card cut up later (offload).
             if version == 0x45 and protocol == _TCP and not fragment & 0x3FFF and size:
-                return _segment(data, start + 20, start + size, key, sequence, offset, flags)
+                return _segment(data, start + 20, start + size, key, sequence, acked, offset, flags)
             if version >> 4 == 4 and protocol != _TCP:
                 return None
         elif kind == _IP6:
-            version, size, protocol, key, sequence, offset, flags = _PLAIN_6(data, start)
+            version, size, protocol, key, sequence, acked, offset, flags = _PLAIN_6(data, start)
             if version >> 4 == 6 and protocol == _TCP and size:
                 start += 40
-                return _segment(data, start, start + size, key, sequence, offset, flags)
+                return _segment(data, start, start + size, key, sequence, acked, offset, flags)
         elif kind not in _VLAN:
             return None
     except (struct.error, IndexError):
@@ -69,19 +74,26 @@ def read_segment(link: int, data: bytes) -> Segment | None:
 
 
 def _segment(
-    data: bytes, tcp: int, end: int, key: bytes, sequence: int, offset: int, flags: int
+    data: bytes,
+    tcp: int,
+    end: int,
+    key: bytes,
+    sequence: int,
+    acknowledged: int,
+    offset: int,
+    flags: int,
 ) -> Segment:
     start = tcp + (offset >> 2 & 0x3C)
     if end <= len(data):
-        return key, sequence, flags, data[start:end], 0
-    return key, sequence, flags, data[start:end], end - max(len(data), start)
+        return key, sequence, flags, data[start:end], 0, acknowledged
+    return key, sequence, flags, data[start:end], end - max(len(data), start), acknowledged
 
 
 def _by_dpkt(link: int, data: bytes) -> Segment | None:
     """The general way: VLAN tags, IP options, extension headers, offload."""
     ip = _ip_of(link, data)
-    if ip is None:
-        return None
+    if ip is None or ip is FRAGMENT:
+        return FRAGMENT if ip is FRAGMENT else None
     tcp = ip.data
     if type(tcp).__name__ != "TCP":
         return None
@@ -95,7 +107,7 @@ def _by_dpkt(link: int, data: bytes) -> Segment | None:
         extensions = sum(each.length for each in ip.all_extension_headers)
         wanted = ip.plen - extensions - 4 * tcp.off if ip.plen else len(payload)
     wanted = max(wanted, 0)
-    return key, tcp.seq, tcp.flags, payload[:wanted], max(wanted - len(payload), 0)
+    return key, tcp.seq, tcp.flags, payload[:wanted], max(wanted - len(payload), 0), tcp.ack
 
 
 def _ip_of(link: int, data: bytes) -> Any:
@@ -116,7 +128,8 @@ def _ip_of(link: int, data: bytes) -> Any:
             rest = data[_NO_ETHERTYPE[link] :]
             ip = dpkt.ip.IP(rest) if rest[0] >> 4 == 4 else dpkt.ip6.IP6(rest)
         if isinstance(ip, dpkt.ip.IP):
-            return None if ip.mf or ip.offset else ip
+            fragment = ip.p == _TCP and (ip.mf or ip.offset)
+            return FRAGMENT if fragment else ip
         return ip if isinstance(ip, dpkt.ip6.IP6) else None
     except Exception:  # dpkt lets all kinds out when a header is damaged
         return None

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
+
+METADATA_TOPIC = "__cluster_metadata"
+
 #: Topics that are remembered; a hostile capture may name any number.
-MAX_TOPICS = 1_000_000
+MAX_TOPICS = 100_000
+#: No topic has a longer name.
+_LONGEST = 249
 
 #: Message → its array of topics, and the attribute that is the name.
 _TOLD_BY = {
@@ -23,7 +29,7 @@ class TopicNames:
     """The names known so far."""
 
     def __init__(self) -> None:
-        self.names: dict[UUID, str] = {}
+        self.names: dict[UUID, str] = {METADATA_TOPIC_ID: METADATA_TOPIC}
 
     def learn(self, message: str, body: Any) -> None:
         """Take the ids and names in a body, if it is of a message that has both."""
@@ -33,5 +39,11 @@ class TopicNames:
         array, name = found
         for topic in getattr(body, array, None) or ():
             topic_id, said = getattr(topic, "topic_id", None), getattr(topic, name, None)
-            if topic_id is not None and topic_id.int and said and len(self.names) < MAX_TOPICS:
+            if (
+                topic_id is not None
+                and topic_id.int
+                and said
+                and len(said) <= _LONGEST
+                and len(self.names) < MAX_TOPICS
+            ):
                 self.names[topic_id] = said

@@ -98,17 +98,23 @@ def _read(data: Buffer, limit: int, *, each: bool) -> Iterator[Batch]:
     while (size := _size(data, position, index)) is not None:
         batch = Batch(size=size, offset_in_data=position)
         try:
-            taken = _read_one(bytes(data[position : position + size]), batch, left)
-            if not each:
-                left -= taken
+            batch_takes = _read_one(bytes(data[position : position + size]), batch, left)
         except KafkaAdminProtoError as error:
             if isinstance(error, DecodeError):
                 error.path = f"batches[{index}]" + (f".{error.path}" if error.path else "")
                 error.offset += position
             batch.error = error
+            batch_takes = sum(map(_size_of, batch.records))
+        if not each:
+            left = max(left - batch_takes, 0)
         position += size
         index += 1
         yield batch
+
+
+def _size_of(record: Record) -> int:
+    """What a record that was read before a fault takes of the limit."""
+    return BYTES_PER_ITEM + len(record.key or b"") + len(record.value or b"")
 
 
 def _size(data: Buffer, position: int, index: int) -> int | None:

@@ -28,6 +28,7 @@ from kafka_admin_proto.records.control import (
 )
 from kafka_admin_proto.records.known_topics import KNOWN_TOPICS, read_known_record
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
+from kafka_admin_proto.records.model import RecordSet
 from kafka_admin_proto.wire.blobs import readable
 from kafka_admin_proto.wire.secrets import MASK
 
@@ -50,7 +51,13 @@ def records_json(
     """
     if data is None:
         return None
-    found = read_records(data, limit=limit)
+    return record_set_json(read_records(data, limit=limit), topic=topic, mask=mask)
+
+
+def record_set_json(
+    found: RecordSet, *, topic: str | None = None, mask: bool = True
+) -> dict[str, Any]:
+    """The same of records that were read already."""
     return {
         "batches": [batch_json(batch, topic=topic, mask=mask) for batch in found.batches],
         "partial_bytes": found.partial_bytes,

@@ -82,7 +82,7 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (records, record_format, "_varint", raises(KeyError("x")), KeyError),
     (dumps, DecodedFrame, "field_rows", lambda frame, *, mask: [], AssertionError),
     (captures, framing.Framer, "_cut", raises(KeyError("x")), KeyError),
-    (captures, request_log, "_entry", raises(ValueError("x")), ValueError),
+    (captures, request_log, "_entry", raises(KeyError("x")), KeyError),
 ]
 
 
