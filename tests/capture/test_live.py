@@ -68,7 +68,8 @@ def _connection(frame: DecodedFrame) -> tshark.Connection:
     return frame.client, frame.server, int(number or 1) - 1
 
 
-_made: dict[str, Live] = {}
+#: By name; what went wrong goes wrong for each test, but is tried once.
+_made: dict[str, Live | Exception] = {}
 
 
 def live(name: str) -> Live:
@@ -77,8 +78,14 @@ def live(name: str) -> Live:
     if reason is not None:
         skip_or_fail(reason)
     if name not in _made:
-        _made[name] = Live(name)
-    return _made[name]
+        try:
+            _made[name] = Live(name)
+        except Exception as error:
+            _made[name] = error
+    found = _made[name]
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 @pytest.fixture(params=OF_BROKERS)
