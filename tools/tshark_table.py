@@ -24,7 +24,8 @@ captures that `python -m tools.captures` makes of real brokers
 
 Both find the same frames: the tests hold them to the same sizes, correlation ids, api keys,
 versions and client ids wherever tshark tells them. This page says how far tshark goes into what
-follows the header; `kap` reads every one of these {frames:,} frames whole, as Kafka's own classes do.
+follows the header; `kap` reads every one of these {frames:,} frames whole, as Kafka's own classes
+do.
 
 - **whole**: read to its end, without a remark that something is malformed
 - **stops**: the body is cut short or refused, as its version is newer than tshark
