@@ -165,7 +165,7 @@ def measure(folder: Path, megabytes: int, rounds: int) -> str:
         frames=frames,
         size=large.stat().st_size / 1e6,
         rounds=rounds,
-        machine=f"CPython {platform.python_version()}, {os.cpu_count()} CPUs ({platform.machine()})",
+        machine=f"CPython {platform.python_version()}, {os.cpu_count()} × {platform.machine()}",
         version=tshark.version(),
     )
     medians = {name: statistics.median(run.seconds for run in of) for name, of in runs.items()}

@@ -26,9 +26,9 @@ from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, write_met
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.records.segment_rows import segment_rows
 from tests.oracle import require_oracle
-from tests.records.broker_jars import broker_jars
 from tests.records.make_metadata_log import FOLDER, make
 from tests.records.random_metadata import Log, random_log
+from tools.jars import fetch_runtime
 
 RELEASE = "4.3.1"
 TOOL = Path(__file__).parents[1] / "java" / "MetadataImageTool.java"
@@ -44,7 +44,7 @@ def java(*args: str, stdin: str = "") -> str:
     require_oracle()
     program = shutil.which("java")
     assert program
-    path = os.pathsep.join(map(str, broker_jars(RELEASE)))
+    path = os.pathsep.join(map(str, fetch_runtime(RELEASE)))
     done = subprocess.run(
         [program, "-Xmx512m", "-cp", path, *args],
         input=stdin, capture_output=True, text=True, check=False,
