@@ -40,6 +40,8 @@ from kafka_admin_proto.wire.blobs import readable
 
 #: Connections that are followed at a time; of more, those silent for longest are given up.
 MAX_CONNECTIONS = 50_000
+#: Pairs of endpoints, and brokers, that are remembered after their connections.
+_REMEMBERED = 8192
 #: Microseconds that a connection is remembered after its end, for what is sent again.
 _AFTERMATH = 5_000_000
 _ALL = 1 << 32
@@ -108,7 +110,7 @@ class Connections:
         #: Source and destination → the connection, and which of its ends sends.
         self._table: dict[bytes, tuple[_Connection, int]] = {}
         self._over: deque[tuple[int, bytes, _Connection]] = deque()
-        #: How often each pair of endpoints was used.
+        #: How often each pair of endpoints was used, of those seen last.
         self._uses: dict[bytes, int] = {}
         #: Endpoints that a handshake has shown to be a broker's.
         self._brokers: set[bytes] = set()
@@ -214,10 +216,12 @@ class Connections:
         if len(self._table) >= 2 * MAX_CONNECTIONS:
             self._give_up_silent()
         source, destination = _ends(key)
-        if in_step:
+        if in_step and len(self._brokers) < _REMEMBERED:
             self._brokers.add(source if client else destination)
         pair = min(key, reversed_key(key))
-        uses = self._uses[pair] = self._uses.get(pair, 0) + 1
+        uses = self._uses[pair] = self._uses.pop(pair, 0) + 1
+        if len(self._uses) > _REMEMBERED:
+            del self._uses[next(iter(self._uses))]
         size = len(source) - 2
         names = tuple(endpoint(end[:size], end[size:]) for end in (source, destination))
         conversation = Conversation(
@@ -239,6 +243,7 @@ class Connections:
         for direction in connection.directions:
             direction.finish(self._now)
         connection.conversation.finish(self._now)
+        connection.conversation.release()
 
     def _close(self, key: bytes, connection: _Connection) -> None:
         self._finish(connection)

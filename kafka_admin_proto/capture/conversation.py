@@ -170,9 +170,9 @@ class Conversation:
             if read.header is not None:
                 frame = frame_of(read, data, PREFIX_SIZE)
                 self._expect(frame, ts)
-        elif len(data) >= 8:
+        else:
             self._answer_early(ts, hurry=True)
-            asked = self._asked(data)
+            asked = self._asked(data) if len(data) >= 8 else None
             if asked is not None:
                 response = read_response(
                     data, *asked[:2], body=False, dialect=self._settings.dialect, offset=4
@@ -193,6 +193,8 @@ class Conversation:
 
     def unframed(self, side: Side, data: bytes, offset: int, fault: str, ts: int) -> None:
         """Bytes in no frame, or a hole."""
+        if side.end != self.client:
+            self._answer_early(ts, hurry=True)
         self._emit(
             DecodedFrame(
                 capture="",
@@ -250,6 +252,12 @@ class Conversation:
             error=FrameError(fault, expected="Kafka's frames"),
         )
         self._emit(frame, 0, ts)
+
+    def release(self) -> None:
+        """Let go of what points back here: captures have more connections than memory."""
+        for side in self.sides:
+            del side.framer
+        del self.sides
 
     def _estrange(self, fault: str) -> None:
         self.stranger = [bytearray(), bytearray()]

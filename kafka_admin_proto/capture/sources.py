@@ -48,12 +48,11 @@ def read_frames(
     captures = []
     for name in names:
         try:
-            stream = opener(name)
-            kind = _format_of(stream.peek(SAMPLE)) if format == "auto" else format
-            if kind == PCAP:
-                captures.append(name)
-                continue
-            with stream:
+            with opener(name) as stream:
+                kind = _format_of(stream.peek(SAMPLE)) if format == "auto" else format
+                if kind == PCAP:
+                    captures.append(name)
+                    continue
                 if kind == REQUEST_LOG:
                     yield from read_request_log(stream, readable(name), decoder.dialect)
                     continue

@@ -118,7 +118,7 @@ def _ip_of(link: int, data: bytes) -> Any:
         if isinstance(ip, dpkt.ip.IP):
             return None if ip.mf or ip.offset else ip
         return ip if isinstance(ip, dpkt.ip6.IP6) else None
-    except (dpkt.Error, struct.error, IndexError, ValueError):
+    except Exception:  # dpkt lets all kinds out when a header is damaged
         return None
 
 

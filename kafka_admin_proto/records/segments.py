@@ -141,9 +141,20 @@ class _Reader:
 
     def _is_whole(self, size: int) -> bool:
         """Whether the faulty batch at hand ends where it says."""
-        if _checksum_holds(self._window.data, 0, size):
+        if _checksum_holds(self._window.data, 0, size) or self._window.fill(size + 1) == size:
             return True
-        return self._window.fill(size + 1) == size or self._fault(size) in ("", _ZEROS)
+        self._window.fill(size + _PREFIX)
+        if self._fault(size) == _ZEROS:
+            return True
+        following = self._size_if_whole(size)
+        return bool(following) and _checksum_holds(self._window.data, size, following)
+
+    def _size_if_whole(self, at: int) -> int:
+        """The size of the batch that may begin at ``at``; 0 if none can, or not all is there."""
+        if self._fault(at):
+            return 0
+        size = self._size(at)
+        return size if self._window.fill(at + size) == at + size else 0
 
     def _batch(self, data: bytes, position: int) -> Batch:
         found = read_records(data)
@@ -196,17 +207,12 @@ class _Reader:
                 passed = available if ended else max(at, available - _LONGEST_CANDIDATE)
             else:
                 passed, ended = match.start(), False
-                size = self._size(passed)
-                if (
-                    left > 0
-                    and not self._fault(passed)
-                    and window.fill(passed + size) == passed + size
-                ):
-                    if _checksum_holds(window.data, passed, size):
-                        window.drop(passed)
-                        yield self._gap(start, fault, "damaged")
-                        return
-                    left -= size
+                size = self._size_if_whole(passed)
+                if size and left > 0 and _checksum_holds(window.data, passed, size):
+                    window.drop(passed)
+                    yield self._gap(start, fault, "damaged")
+                    return
+                left -= size
                 at = passed + 1
                 if at < _CHUNK // 2:
                     continue

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.capture import readers
+from kafka_admin_proto.capture import framing, readers, request_log
 from kafka_admin_proto.capture.frame_records import DecodedFrame
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.protocol import frames
 from kafka_admin_proto.records import message_sets, record_format
 from kafka_admin_proto.schema import kafka_json
 from tests.everything import EVERY_DIALECT
-from tests.fuzz import choice, codecs, definitions, dumps, limits, payloads, records
+from tests.fuzz import captures, choice, codecs, definitions, dumps, limits, payloads, records
 from tests.fuzz.run import FOUND, TARGETS
 
 FINDINGS = sorted(path for path in FOUND.glob("*/*") if path.is_file())
@@ -81,6 +81,8 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (records, records, "write_batch", lambda batch: b"", StopIteration),
     (records, record_format, "_varint", raises(KeyError("x")), KeyError),
     (dumps, DecodedFrame, "field_rows", lambda frame, *, mask: [], AssertionError),
+    (captures, framing.Framer, "_cut", raises(KeyError("x")), KeyError),
+    (captures, request_log, "_entry", raises(ValueError("x")), ValueError),
 ]
 
 

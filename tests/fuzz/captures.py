@@ -1,0 +1,81 @@
+"""A capture of packets, or a request log, gives frames and problems, and never anything else.
+
+The first byte says which of the two the rest is taken for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from io import BytesIO
+
+from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse, MetadataRequest, codec
+from kafka_admin_proto.capture.captures import Connections
+from kafka_admin_proto.capture.conversation import Settings
+from kafka_admin_proto.capture.frame_records import RECORD_KEYS, DecodedFrame
+from kafka_admin_proto.capture.request_log import read_request_log
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.protocol import frame, write_request, write_response
+from tests.capture.packets import KINDS, conversation, pcap, pcapng
+from tests.fuzz.limits import bounded_memory
+
+#: What a frame, its record and the connections around it take, beside a multiple of the bytes.
+ALLOWANCE = 4 << 20
+
+
+def one_input(data: bytes) -> None:
+    choice, rest = (data[0], data[1:]) if data else (0, b"")
+    with bounded_memory(rest, allowance=ALLOWANCE):
+        frames = list(decoded(choice, rest))
+    for each in frames:
+        assert each.error is None or isinstance(each.error, KafkaAdminProtoError)
+        record = each.record(raw=True, records=bool(choice & 2))
+        assert tuple(record) == RECORD_KEYS
+        json.dumps(record).encode()
+        each.field_rows()
+    if not choice & 1:
+        # No byte is in two rows: a direction's rows follow each other.
+        reached: dict[tuple[str | None, str, str | None], int] = {}
+        for each in frames:
+            if each.direction == "data" or each.forwarded or each.skipped:
+                continue
+            side = (each.connection, each.direction, each.client)
+            assert each.stream_offset >= reached.get(side, 0)
+            reached[side] = each.stream_offset + each.size
+
+
+def decoded(choice: int, data: bytes) -> Iterator[DecodedFrame]:
+    if choice & 1:
+        yield from read_request_log(BytesIO(data), "fuzz")
+        return
+    connections = Connections(Settings(limit=1 << 20))
+    yield from connections.read(BytesIO(data), "fuzz")
+    yield from connections.finish()
+
+
+def seeds() -> Iterator[bytes]:
+    request = CreateTopicsRequest(topics=[CreatableTopic(name="apples")])
+    turns = [
+        (True, frame(write_request(request, 7, 1, "me"))),
+        (True, frame(write_request(MetadataRequest(), 12, 2, "me"))),
+        (False, frame(write_response(CreateTopicsResponse(), 7, 1))),
+        (True, frame(write_request(request, 1, 3, "me"))),
+    ]
+    for kind in KINDS:
+        yield b"\0" + pcap(conversation(turns, size=40), kind)
+    yield b"\2" + pcap(conversation(turns, handshake=False))
+    yield b"\0" + pcap(conversation(turns)[:3] + conversation(turns)[4:])
+    yield b"\0" + pcap([p for p in conversation(turns, size=20) if p.sequence % 3])
+    yield b"\0" + pcapng(conversation(turns), resolution=9)
+    yield b"\0" + pcapng(conversation(turns), "cooked v2", order=">")
+    entry = {
+        "requestHeader": {"requestApiKey": 19, "requestApiVersion": 7, "correlationId": 1},
+        "request": codec(CreateTopicsRequest, 7).to_json(request),
+        "response": codec(CreateTopicsResponse, 7).to_json(CreateTopicsResponse()),
+        "connection": "10.0.0.2:9092-10.0.0.1:40000-3",
+        "totalTimeMs": 1.5,
+    }
+    text = f"Completed request:{json.dumps(entry)}"
+    yield b"\1" + f"[2026-01-31 12:00:00,123] DEBUG {text} (kafka.request.logger)\n".encode()
+    yield b"\1" + json.dumps({"timeMillis": 1, "message": text}).encode() + b"\n"

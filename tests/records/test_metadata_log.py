@@ -1,0 +1,336 @@
+"""Replaying a metadata log: the same state by every way, and no more lost than is damaged."""
+
+from __future__ import annotations
+
+import copy
+import random
+import shutil
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto.codec import Message
+from kafka_admin_proto.errors import MetadataLogError, MetadataReplayError
+from kafka_admin_proto.messages import (
+    AbortTransactionRecord,
+    BeginTransactionRecord,
+    ConfigRecord,
+    EndTransactionRecord,
+    FenceBrokerRecord,
+    PartitionChangeRecord,
+    ProducerIdsRecord,
+    TopicRecord,
+    UnregisterControllerRecord,
+    ZkMigrationStateRecord,
+)
+from kafka_admin_proto.records.batches import Batch, Record, write_batch
+from kafka_admin_proto.records.cluster_state import KINDS, ClusterState, Controller, diff
+from kafka_admin_proto.records.metadata_log import replay
+from kafka_admin_proto.records.metadata_records import write_metadata_value
+from kafka_admin_proto.records.metadata_replay import MetadataReplay
+from kafka_admin_proto.schema.defaults import ZERO_UUID
+from tests.records.make_metadata_log import FOLDER
+from tests.records.random_metadata import random_log
+
+LOG = "00000000000000000000.log"
+NEWEST = "00000000000000000076-0000000001.checkpoint"
+DATA = (FOLDER / LOG).read_bytes()
+LAST = 93
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    target = tmp_path / FOLDER.name
+    shutil.copytree(FOLDER, target, copy_function=shutil.copyfile)
+    return target
+
+
+def write(folder: Path, *batches: tuple[int, list[tuple[Message, int]]]) -> Path:
+    """A segment of batches: first offset, records with versions."""
+    with (folder / f"{batches[0][0]:020}.log").open("wb") as log:
+        for first, messages in batches:
+            values = (write_metadata_value(*message) for message in messages)
+            records = [Record(first + i, 1, None, value) for i, value in enumerate(values)]
+            log.write(write_batch(Batch.of(records)))
+    return folder
+
+
+def topic(name: str, number: int) -> tuple[Message, int]:
+    return TopicRecord(name=name, topic_id=UUID(int=number)), 0
+
+
+def test_the_real_log_replays_without_problems() -> None:
+    found = replay(FOLDER)
+    assert (found.snapshot, found.problems, found.unfinished_since) == (NEWEST, [], None)
+    assert (found.state.offset, found.state.epoch) == (LAST, 1)
+    assert found.state.metadata_version == "4.3-IV0"
+    assert set(found.state.items()) == set(KINDS)
+    assert sorted(t.name for t in found.state.topics.values()) == ["fruit", "fungi", "nuts", "veg"]
+    assert replay(FOLDER.parent).state == found.state
+
+
+def test_a_snapshot_and_the_rest_are_the_whole_log(folder: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(folder / LOG, alone)
+    for at in range(2, LAST + 1):  # before that only the first snapshot knows the voters
+        started, whole = replay(folder, at), replay(alone, at)
+        assert (started.snapshot != "", whole.snapshot) == (True, "")
+        assert started.state == whole.state
+        assert started.unfinished_since == whole.unfinished_since
+        assert started.problems == whole.problems == []
+        assert not diff(started.state, whole.state)
+
+
+def test_any_split_into_segments_is_the_same_log(tmp_path: Path) -> None:
+    batches = random_log(random.Random(5), 40, transactions=True)
+    places = []
+    offset = 0
+    for batch in batches:
+        places.append((offset, batch))
+        offset += len(batch)
+    one, many = tmp_path / "one", tmp_path / "many"
+    one.mkdir()
+    many.mkdir()
+    write(one, *places)
+    for start in range(0, len(places), 7):
+        write(many, *places[start : start + 7])
+    assert replay(one).state == replay(many).state
+    whole, split = replay(one, offset // 2), replay(many, offset // 2)
+    assert whole.state == split.state
+    assert [p.text for p in whole.problems] == [p.text for p in split.problems]
+
+
+def test_a_transaction_counts_when_it_has_ended(tmp_path: Path) -> None:
+    begin, end, abort = (
+        (BeginTransactionRecord(), 0), (EndTransactionRecord(), 0), (AbortTransactionRecord(), 0),
+    )  # fmt: skip
+    write(
+        tmp_path,
+        (0, [begin, topic("one", 1)]),
+        (2, [topic("two", 2), end]),
+        (4, [begin, topic("three", 3), abort]),
+        (7, [topic("four", 4), begin, topic("five", 5)]),
+    )
+
+    def names(at: int) -> list[str]:
+        return [each.name for each in replay(tmp_path, at).state.topics.values()]
+
+    assert [names(at) for at in (0, 1, 2)] == [[], [], []]
+    assert names(3) == names(4) == names(5) == names(6) == ["one", "two"]
+    assert names(7) == names(9) == ["one", "two", "four"]
+    assert [replay(tmp_path, at).unfinished_since for at in (2, 3, 5, 9)] == [0, None, 4, 8]
+
+
+def test_transaction_records_out_of_order_are_problems(tmp_path: Path) -> None:
+    begin = (BeginTransactionRecord(), 0)
+    write(tmp_path, (0, [(EndTransactionRecord(), 0), begin, begin, topic("one", 1)]),
+          (4, [(EndTransactionRecord(), 0)]))  # fmt: skip
+    found = replay(tmp_path)
+    assert [(p.offset, p.text) for p in found.problems] == [
+        (0, "EndTransactionRecord: no transaction has begun"),
+        (2, "BeginTransactionRecord: the transaction begun at offset 1 has not ended"),
+    ]
+    assert len(found.state.topics) == 1
+
+
+@given(st.integers(0, 2**32))
+def test_a_refused_record_changes_nothing(seed: int) -> None:
+    replayer = MetadataReplay()
+    batches = random_log(random.Random(seed), 20, transactions=False)
+    refusals = 0
+    for offset, (message, _) in enumerate(each for batch in batches for each in batch):
+        before = copy.deepcopy(replayer.state)
+        refused = replayer.apply(message, offset, 3)
+        if refused:
+            ((where, error),) = refused
+            assert where == offset
+            assert isinstance(error, MetadataReplayError)
+            assert str(error).startswith(f"{message.message_name}: ")
+            assert before.items(mask=False) == replayer.state.items(mask=False)
+            refusals += 1
+    assert refusals
+
+
+def test_unknown_records_are_problems_with_their_place(tmp_path: Path) -> None:
+    values = [
+        write_metadata_value(*topic("one", 1)),
+        b"\1\x7f\0",
+        b"\1\2\x09\0",
+        None,
+        b"\0\0\0",
+        b"",
+        write_metadata_value(FenceBrokerRecord(id=7, epoch=1), 0),
+        write_metadata_value(*topic("two", 2)),
+    ]
+    records = [Record(i, 1, None, value) for i, value in enumerate(values)]
+    (tmp_path / LOG).write_bytes(write_batch(Batch.of(records)))
+    found = replay(tmp_path)
+    assert [problem.offset for problem in found.problems] == [1, 2, 3, 4, 5, 6]
+    assert str(found.problems[0]).startswith(f"{LOG}, byte 0, offset 1: metadata record")
+    assert "TopicRecord has versions 0, not 9" in found.problems[1].text
+    assert found.problems[5].text == "FenceBrokerRecord: broker 7 is not registered"
+    assert [each.name for each in found.state.topics.values()] == ["one", "two"]
+
+
+def test_what_no_log_of_today_has() -> None:
+    """Records of 3.x, and those that no release writes yet."""
+    replayer = MetadataReplay()
+    replayer.state.controllers[3] = Controller(3, ZERO_UUID, False, {}, {})
+    assert not replayer.apply(ZkMigrationStateRecord(zk_migration_state=2), 0, 0)
+    assert not replayer.apply(UnregisterControllerRecord(controller_id=3), 1, 0)
+    assert replayer.state.items()["zk_migration"] == {"state": {"zkMigrationState": "MIGRATION"}}
+    assert not replayer.state.controllers
+
+
+def test_a_gap_between_snapshot_and_segments_is_reported(folder: Path) -> None:
+    (folder / LOG).unlink()
+    write(folder, (80, [topic("late", 9)]))
+    found = replay(folder)
+    assert [str(problem) for problem in found.problems] == ["offsets 76 to 79 are missing"]
+    assert "late" in [each.name for each in found.state.topics.values()]
+    assert found.state.offset == 80
+
+
+def test_a_log_without_its_start_is_reported(tmp_path: Path) -> None:
+    write(tmp_path, (5, [topic("one", 1)]), (7, [topic("two", 2)]))
+    texts = [str(problem) for problem in replay(tmp_path).problems]
+    assert texts == [
+        "offsets 0 to 4 are missing: no snapshot holds what they did",
+        "offsets 6 are missing",
+    ]
+
+
+def test_offsets_that_go_back_are_reported_and_not_applied(tmp_path: Path) -> None:
+    write(tmp_path, (0, [topic("one", 1)]), (0, [topic("two", 2)]), (1, [topic("three", 3)]))
+    found = replay(tmp_path)
+    (problem,) = found.problems
+    assert problem.text == "base offset 0 comes after offset 0; the batch is not applied"
+    assert [each.name for each in found.state.topics.values()] == ["one", "three"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "noise"])
+def test_a_damaged_snapshot_gives_way_to_an_older_one(folder: Path, damage: str) -> None:
+    whole = replay(folder)
+    data = (folder / NEWEST).read_bytes()
+    damaged = {
+        "cut": data[:-75],  # without its footer
+        "flipped": data[:1000] + bytes([data[1000] ^ 1]) + data[1001:],
+        "empty": b"",
+        "noise": b"\xff" * 99,
+    }
+    (folder / NEWEST).write_bytes(damaged[damage])
+    found = replay(folder)
+    assert found.snapshot == "00000000000000000042-0000000001.checkpoint"
+    assert found.state == whole.state
+    (problem,) = found.problems
+    assert problem.file == NEWEST
+    assert problem.text.startswith("the snapshot is not used: ")
+
+
+def test_a_damaged_snapshot_is_better_than_none(folder: Path) -> None:
+    for path in folder.glob("*.*"):
+        if path.name != NEWEST:
+            path.unlink()
+    whole = replay(folder)
+    data = (folder / NEWEST).read_bytes()
+    (folder / NEWEST).write_bytes(data[:-75])
+    found = replay(folder)
+    assert found.state == whole.state
+    assert [p.text for p in found.problems] == ["it ends without a SnapshotFooterRecord"]
+
+
+@given(st.integers(0, len(DATA)))
+def test_a_log_cut_anywhere(tmp_path_factory: pytest.TempPathFactory, size: int) -> None:
+    folder = tmp_path_factory.mktemp("cut")
+    (folder / LOG).write_bytes(DATA[:size])
+    found = replay(folder)
+    assert len(found.problems) <= 1
+    if found.state.offset >= 0:
+        shutil.copy(FOLDER / LOG, folder / LOG)
+        assert replay(folder, found.state.offset).state == found.state
+
+
+@given(st.integers(0, len(DATA) - 1), st.integers(1, 255))
+def test_a_byte_that_changed(
+    tmp_path_factory: pytest.TempPathFactory, position: int, change: int
+) -> None:
+    folder = tmp_path_factory.mktemp("flipped")
+    data = bytearray(DATA)
+    data[position] ^= change
+    (folder / LOG).write_bytes(data)
+    found = replay(folder)
+    found.state.items()
+    # All but the leader epoch, which nothing vouches for, makes a problem.
+    same = replay(FOLDER).state.items() == found.state.items()
+    assert found.problems or same
+
+
+@given(st.binary(max_size=300))
+def test_any_values_in_a_log(tmp_path_factory: pytest.TempPathFactory, value: bytes) -> None:
+    folder = tmp_path_factory.mktemp("values")
+    records = [Record(0, 1, None, value), Record(1, 1, None, b"\1" + value)]
+    for control in (False, True):
+        batch = Batch.of(records)
+        batch.is_control = control
+        (folder / LOG).write_bytes(write_batch(batch))
+        replay(folder).state.items()
+
+
+def test_secrets_are_masked_and_their_change_is_told() -> None:
+    state, other = ClusterState(), ClusterState()
+    for target, value in ((state, "opensesame"), (other, "sesame")):
+        replayer = MetadataReplay(target)
+        for name in ("ssl.key.password", "retention.ms"):
+            record = ConfigRecord(resource_type=4, resource_name="1", name=name, value=value)
+            replayer.apply(record, 0, 0)
+        assert value in repr(target)  # of retention.ms
+    shown = repr(diff(state, other)) + repr(state.configs)
+    secret, plain = diff(state, other)[::-1]
+    assert (secret.field, secret.before, secret.after) == (
+        "ssl.key.password", "********", "********",
+    )  # fmt: skip
+    assert (plain.before, plain.after) == ("opensesame", "sesame")
+    assert shown.count("opensesame") == 2
+    assert diff(state, other, mask=False)[1].before == "opensesame"
+    assert state.items(mask=False)["configs"]["BROKER 1"]["ssl.key.password"] == "opensesame"
+
+
+def test_changes_by_kind_and_name() -> None:
+    before, after = replay(FOLDER, 64).state, replay(FOLDER, 67).state
+    changes = [(c.change, c.kind, c.name, c.field) for c in diff(before, after)]
+    assert ("changed", "topics", "nuts", "topicId") in changes
+    assert ("removed", "partitions", "nuts-1", "") in changes
+    assert ("removed", "configs", "TOPIC nuts", "") in changes
+    assert {c[1] for c in changes} == {"topics", "partitions", "configs"}
+    assert not diff(before, before)
+
+
+def test_leaders_and_epochs() -> None:
+    """-2 leaves the leader alone; any other leader, the same one too, makes a new epoch."""
+    replayer = MetadataReplay(replay(FOLDER, 64).state)
+    state = replayer.state
+    fruit = next(each for each in state.topics.values() if each.name == "fruit")
+    for leader, epochs in ((-2, (0, 1)), (2, (1, 2)), (2, (2, 3)), (-1, (3, 4))):
+        record = PartitionChangeRecord(partition_id=0, topic_id=fruit.id, leader=leader)
+        assert not replayer.apply(record, 0, 0)
+        partition = fruit.partitions[0]
+        assert (partition.leader_epoch, partition.partition_epoch) == epochs
+    assert (partition.leader, partition.isr) == (-1, [2, 1])
+
+
+def test_offsets_that_the_folder_does_not_have(tmp_path: Path) -> None:
+    with pytest.raises(MetadataLogError, match="does not reach offset 94; expected at most 93"):
+        replay(FOLDER, 94)
+    with pytest.raises(MetadataLogError, match="no offset -1"):
+        replay(FOLDER, -1)
+    with pytest.raises(MetadataLogError, match="holds no segments"):
+        replay(tmp_path)
+    with pytest.raises(MetadataLogError, match="holds no segments"):
+        replay(tmp_path / "nowhere")
+    write(tmp_path, (50, [(ProducerIdsRecord(next_producer_id=5), 0)]))
+    with pytest.raises(MetadataLogError, match="offset 7 is before the log's start; expected 50"):
+        replay(tmp_path, 7)
