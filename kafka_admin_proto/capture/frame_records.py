@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 
+from kafka_admin_proto.capture.opened_records import mask_metadata, open_records
 from kafka_admin_proto.capture.pairing import PRODUCE_KEY
 from kafka_admin_proto.codec import Codec, Message, codec
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnknownMessageError
@@ -29,6 +30,7 @@ from kafka_admin_proto.wire.secrets import MASK
 
 What = Literal["request", "response", "data"]
 PREFIX_SIZE = 4
+FETCH_KEY = 1
 _NO_NAMES: Mapping[UUID, str] = {}
 
 
@@ -163,9 +165,9 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         if body and self.body is not None and self.codec is not None:
             shown = self.codec.to_json(self.body, mask=mask)
             if records:
-                from kafka_admin_proto.capture.opened_records import open_records
-
                 open_records(shown, self.body, self.codec, self.topic_names, mask=mask)
+            elif mask and self.api_key == FETCH_KEY:
+                mask_metadata(shown, self.body, self.codec, self.topic_names)
             codes = [error_name(code) or str(code) for code in self.error_codes()]
             names = self.known_topics() or None
         elif not body and self.error is None:
@@ -207,7 +209,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             return MASK if mask and self.logged.may_be_secret else self.data.hex()
         if not (mask and self._may_hold_secrets()):
             return self.data.hex()
-        if self.codec is None or self._may_be_a_response():
+        if self.codec is None or self._may_be_a_response() or not has_secrets(self.codec.spec):
             return masked_hex(self.data, [(self.header_offset, len(self.data))])
         return masked_hex(self.data, secret_spans(self.codec, self.data, self.body_offset))
 
@@ -242,6 +244,8 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         """
         if self.is_token or self.may_be_secret or self._may_be_a_response():
             return True
+        if self.api_key == FETCH_KEY and self.direction == "response" and self._is_metadata():
+            return True
         if self.codec is not None:
             return has_secrets(self.codec.spec)
         api_key = self.api_key
@@ -254,6 +258,13 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         return api_key == PRODUCE_KEY or any(
             has_secrets(catalog().spec(name)) for name in names if name
         )
+
+    def _is_metadata(self) -> bool:
+        """Whether a Fetch response has, or may have, records of the metadata topic."""
+        if self.body is None or self.codec is None:
+            return True
+        shown = self.codec.to_json(self.body)
+        return mask_metadata(shown, self.body, self.codec, self.topic_names)
 
     def _may_be_a_response(self) -> bool:
         """A request of api key 0 that does not decode: the start of a small correlation id?"""

@@ -129,9 +129,12 @@ def _dumps(record: dict[str, Any]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A TSV cell: no tab, no line end; nothing for null, JSON for what has parts."""
+    """A TSV cell: no tab, no line end; nothing for null, JSON for what has parts.
+
+    A backslash in text is doubled, as one begins what stands for a tab or the like.
+    """
     if value is None:
         return ""
     if isinstance(value, str):
-        return value if value.isprintable() else printable(value)
+        return printable(value.replace("\\", "\\\\"))
     return str(value) if type(value) is int else compact_json(value)
