@@ -115,8 +115,8 @@ def _write_table(frames: Shown, options: _Options) -> None:
     def show() -> None:
         nonlocal pages
         if page:
+            _write_page(page, options, header=pages == 0)
             pages += 1
-            _write_page(page, options)
             page.clear()
 
     frames.on_wait = show
@@ -126,15 +126,15 @@ def _write_table(frames: Shown, options: _Options) -> None:
             show()
     show()
     if not pages:
-        _write_page([], options)
+        _write_page([], options, header=True)
 
 
-def _write_page(page: list[tuple[int, DecodedFrame]], options: _Options) -> None:
+def _write_page(page: list[tuple[int, DecodedFrame]], options: _Options, *, header: bool) -> None:
     columns = ["#", "at", "what", "api", "size", "id", "client", "errors", "body"]
     of_capture = any(frame.ts is not None or frame.connection for _, frame in page)
     names = ["#", "time", "connection", *columns[2:6], "ms", *columns[6:]]
     rows = [_table_row(number, frame, of_capture, options) for number, frame in page]
-    print_table(names if of_capture else columns, rows, cut=("errors", "body"))
+    print_table(names if of_capture else columns, rows, cut=("errors", "body"), header=header)
     for number, frame in page:
         if frame.error is not None:
             click.echo(printable(f"frame {number}: {frame.problem}"), err=True)

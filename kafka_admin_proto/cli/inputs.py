@@ -160,10 +160,8 @@ class _Opener:
             return self._kept[name]
         raw: Any
         if name != "-":
-            raw = self._progress.open(name)
-            if stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
-                return BufferedReader(raw, SAMPLE)
-            raw.close()
+            if not stat.S_ISFIFO(os.stat(name).st_mode):
+                return BufferedReader(self._progress.open(name), SAMPLE)
             raw = LiveInput(name, self.live)
         else:
             # A look ahead of its own size: that of sys.stdin is too small to tell formats by.
