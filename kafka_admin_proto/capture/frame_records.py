@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any, Literal
 from uuid import UUID
@@ -15,6 +14,7 @@ from kafka_admin_proto.codec import Codec, Message, codec
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnknownMessageError
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.protocol.payloads import Request, Response
+from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.render import leaves
 from kafka_admin_proto.render.fields import (
     FieldRow,
@@ -24,7 +24,7 @@ from kafka_admin_proto.render.fields import (
     secret_spans,
 )
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.topic_ids import topic_id_to_text
+from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
 from kafka_admin_proto.wire.blobs import readable
 from kafka_admin_proto.wire.secrets import MASK
 
@@ -166,7 +166,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             shown = self.codec.to_json(self.body, mask=mask)
             if records:
                 open_records(shown, self.body, self.codec, self.topic_names, mask=mask)
-            elif mask and self.api_key == FETCH_KEY:
+            elif mask and self.api_key == FETCH_KEY and self._is_metadata():
                 mask_metadata(shown, self.body, self.codec, self.topic_names)
             codes = [error_name(code) or str(code) for code in self.error_codes()]
             names = self.known_topics() or None
@@ -261,10 +261,11 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
 
     def _is_metadata(self) -> bool:
         """Whether a Fetch response has, or may have, records of the metadata topic."""
-        if self.body is None or self.codec is None:
-            return True
-        shown = self.codec.to_json(self.body)
-        return mask_metadata(shown, self.body, self.codec, self.topic_names)
+        return self.body is None or any(
+            getattr(topic, "topic", "") == METADATA_TOPIC
+            or getattr(topic, "topic_id", None) == METADATA_TOPIC_ID
+            for topic in getattr(self.body, "responses", ())
+        )
 
     def _may_be_a_response(self) -> bool:
         """A request of api key 0 that does not decode: the start of a small correlation id?"""
@@ -280,26 +281,29 @@ RECORD_KEYS = tuple(
 
 def frame_of(read: Request | Response, data: bytes, header_offset: int) -> DecodedFrame:
     """The frame of a payload that was read from ``header_offset`` on."""
-    nameless = read.header is None and len(data) - header_offset < PREFIX_SIZE
     frame = DecodedFrame(
         capture="",
         stream_offset=0,
-        direction="request" if isinstance(read, Request) else "response",
+        direction="request" if type(read) is Request else "response",
         data=data,
         header_offset=header_offset,
         header_version=read.header_version,
         body_offset=read.body_offset,
         api=read.api,
-        api_key=None if nameless else read.api_key,
-        api_version=None if nameless else read.api_version,
         header=read.header,
         body=read.body,
         error=read.error,
     )
-    if read.header is not None:
-        frame.correlation_id = read.header.correlation_id
-        if isinstance(read, Request) and read.header is not None:
-            frame.client_id = read.header.client_id
-        with contextlib.suppress(UnknownMessageError):
-            frame.codec = read.codec
+    if read.header is None and len(data) - header_offset < PREFIX_SIZE:
+        return frame
+    frame.api_key, frame.api_version = read.api_key, read.api_version
+    if read.header is None:
+        return frame
+    frame.correlation_id = read.header.correlation_id
+    if isinstance(read, Request) and read.header is not None:
+        frame.client_id = read.header.client_id
+    try:  # contextlib.suppress would take as long as all of the above
+        frame.codec = read.codec
+    except UnknownMessageError:
+        frame.codec = None
     return frame

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -42,23 +41,9 @@ def open_records(
 
 def mask_metadata(
     shown: dict[str, Any], body: Message, codec: Codec[Any], topic_names: Mapping[UUID, str]
-) -> bool:
-    """Hide the records of the metadata topic in ``shown``: credentials of users and brokers.
-
-    Returns whether there are any.
-    """
-    if not has_records(codec):
-        return False
-    opener = _Opener(topic_names, mask=True, opens=False)
-    opener.struct(codec.grammar, body, shown, None)
-    return opener.masked
-
-
-@lru_cache(maxsize=4096)
-def has_records(codec: Codec[Any]) -> bool:
-    """Whether a message has a ``records`` field."""
-    structs = [codec.spec.struct, *codec.spec.structs().values()]
-    return any(field.type.element == "records" for each in structs for field in each.fields)
+) -> None:
+    """Hide the records of the metadata topic in ``shown``: credentials of users and brokers."""
+    _Opener(topic_names, mask=True, opens=False).struct(codec.grammar, body, shown, None)
 
 
 class _Opener:
@@ -66,7 +51,6 @@ class _Opener:
 
     def __init__(self, topic_names: Mapping[UUID, str], mask: bool, *, opens: bool = True) -> None:
         self.left = DEFAULT_DECOMPRESSED_LIMIT
-        self.masked = False
         self._topic_names = topic_names
         self._mask = mask
         self._opens = opens
@@ -84,7 +68,6 @@ class _Opener:
                     shown[member.json] = self._records(inner, topic)
                 elif topic == METADATA_TOPIC:
                     shown[member.json] = MASK
-                    self.masked = True
             elif inner is not None:
                 self._inside(member.wire_type, inner, shown[member.json], topic)
 
