@@ -22,6 +22,7 @@ from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError
 from kafka_admin_proto.records.batches import Batch, read_records
 from kafka_admin_proto.records.crc32c import crc32c
 from kafka_admin_proto.records.message_sets import LOG_OVERHEAD, SMALLEST
+from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 
 Source = str | os.PathLike[str] | IO[bytes]
 
@@ -85,8 +86,10 @@ def topic_of(path: str | os.PathLike[str]) -> str | None:
     """The topic whose log a segment belongs to, from its folder (``fruit-0``); None if none.
 
     Folders of logs that are about to go (``fruit-0.ID-delete``) or to come in (``-future``,
-    ``-stray``) count too.
+    ``-stray``) count too. Snapshots (``*.checkpoint``) are of the metadata log, wherever they are.
     """
+    if re.search(r"\.checkpoint(?:\.deleted)?$", Path(path).name):
+        return METADATA_TOPIC
     folder = Path(path).absolute().parent.name
     match = re.fullmatch(r"(.+)-\d+(?:\.[0-9a-f]+-(?:delete|future|stray))?", folder)
     return match[1] if match else None

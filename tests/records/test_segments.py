@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import random
 import tracemalloc
@@ -20,6 +21,7 @@ from tests.records.make_metadata_log import FOLDER
 from tests.records.values import batches
 
 LOG = FOLDER / "00000000000000000000.log"
+SNAPSHOT = "00000000000000000076-0000000001.checkpoint"
 DATA = LOG.read_bytes()
 
 
@@ -193,6 +195,7 @@ def test_topics_from_folders() -> None:
     assert topic_of("/a/my-topic-12/0.log") == "my-topic"
     assert topic_of("/a/fruit-3.0f3c5d4b6a7988776655443322110000-delete/0.log") == "fruit"
     assert topic_of("/a/b/0.log") is None
+    assert topic_of(f"/a/b-0/{SNAPSHOT}.deleted") == "__cluster_metadata"
 
 
 def _rows(data: bytes, topic: str | None) -> Iterator[dict[str, object]]:
@@ -208,6 +211,34 @@ def test_rows_have_the_same_names_and_mask_secrets(tmp_path: Path) -> None:
     (user,) = (r for r in rows if r["offset"] == 10)
     assert user["type"] == "UserScramCredentialRecord"
     assert user["fields"]["storedKey"] == "********"
+
+
+@pytest.mark.parametrize("folder", ["copied", "copied-1", "a/__consumer_offsets-3"])
+@pytest.mark.parametrize("name", [LOG.name, SNAPSHOT])
+def test_a_metadata_log_is_one_wherever_it_lies(tmp_path: Path, folder: str, name: str) -> None:
+    copy = tmp_path / folder / name
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes((FOLDER / name).read_bytes())
+    assert list(segment_rows(copy)) == list(segment_rows(FOLDER / name))
+    with copy.open("rb") as stream:
+        assert list(segment_rows(stream)) == list(segment_rows(FOLDER / name))
+
+
+def test_a_later_segment_somewhere_else_keeps_its_secrets(tmp_path: Path) -> None:
+    """It begins with no control record; each value is looked at."""
+    (user,) = (r for r in segment_rows(LOG) if r["offset"] == 10)
+    rest = DATA[user["position"] :]
+    copy = tmp_path / "copied-0" / "00000000000000000010.log"
+    copy.parent.mkdir()
+    copy.write_bytes(rest)
+    rows = list(segment_rows(copy))
+    shown = str(rows)
+    (hidden,) = (r for r in rows if r["offset"] == 10)
+    assert hidden["fields"]["masked"] == "********"
+    assert "opensesame" not in shown
+    secrets = [r["fields"] for r in segment_rows(LOG, mask=False) if r["offset"] == 10]
+    assert secrets[0]["storedKey"] not in shown
+    assert base64.b64encode(b"opensesame").decode()[:12] not in shown
 
 
 def test_rows_of_other_topics_and_of_damage(tmp_path: Path) -> None:
