@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_admin_proto.records import segments
 from kafka_admin_proto.records.batches import Batch, Record, write_batch
 from kafka_admin_proto.records.segment_rows import segment_rows
 from kafka_admin_proto.records.segments import Gap, read_segment, topic_of
@@ -188,6 +189,57 @@ def test_many_false_beginnings_end_the_search_in_time() -> None:
     false = b"\0" * 8 + (1 << 20).to_bytes(4, "big") + b"\0\0\0\0\2" + b"\1" * 4 + bytes(40)
     data = false * ((4 << 20) // len(false))
     assert_covered(read(data), len(data))
+
+
+def liar(size: int) -> bytes:
+    """What looks like the beginning of a batch of that size."""
+    return bytes(8) + size.to_bytes(4, "big") + b"\1\2\3\4" + b"\0\0" + b"z" * 40
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        liar(17 << 20),
+        liar(100_000) * 200,
+        liar(100_000) * 200 + liar(17 << 20) * 3,
+        liar(300_000) * 20_000,
+    ],
+    ids=["one", "many", "both", "a great many"],
+)
+def test_lengths_that_lie_hide_nothing_behind_them(noise: bytes) -> None:
+    good = [plain(3 * i, size=6000) for i in range(1000)]
+    data = b"\xff" * 64 + noise + b"".join(good)
+    gap, *found = read(data)
+    assert isinstance(gap, Gap)
+    assert (gap.what, gap.size) == ("damaged", 64 + len(noise))
+    assert [batch.base_offset for batch in found if isinstance(batch, Batch)] == [
+        3 * i for i in range(1000)
+    ]
+
+
+def test_a_good_batch_between_damaged_ones_is_found() -> None:
+    one = plain(5)
+    data = b"\xff" * 99 + liar(1 << 20) + one + liar(1 << 20) + b"\xff" * 99
+    gap, found, rest = read(data)
+    assert isinstance(gap, Gap)
+    assert isinstance(rest, Gap)
+    assert isinstance(found, Batch)
+    assert (found.base_offset, found.error) == (5, None)
+
+
+def test_many_searches_share_what_may_be_checked_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Good batches between the lies do not make each of them cost its full length again."""
+    checked = []
+
+    def counting(data: bytearray, start: int, size: int) -> bool:
+        checked.append(size)
+        return holds(data, start, size)
+
+    holds = segments._checksum_holds
+    monkeypatch.setattr(segments, "_checksum_holds", counting)
+    data = (plain(5) + liar(300_000) + b"\xff" * 20) * 4000
+    assert_covered(read(data), len(data))
+    assert sum(checked) < 100 * len(data)
 
 
 def test_topics_from_folders() -> None:
