@@ -145,6 +145,12 @@ class Conversation:
         side.search_anew()
         return True
 
+    def search_last(self, side: Side, ts: int) -> None:
+        """What a side has out of step ends here: look through all of it, and hand out what is found."""
+        framer = side.framer
+        if framer.buffer and not framer.in_step and self.search(side, ts, last=True):
+            framer.go_on(ts)
+
     def _search_other(self, side: Side, ts: int) -> None:
         """What one side has told may be what the other one lacked."""
         other = self.sides[1 - side.end]
@@ -244,9 +250,7 @@ class Conversation:
         self._answer_early(ts, hurry=True)
         if self.stranger is None:
             for side in self.sides:
-                framer = side.framer
-                if framer.buffer and not framer.in_step and self.search(side, ts, last=True):
-                    framer.go_on(ts)
+                self.search_last(side, ts)
             for side in self.sides:
                 side.framer.finish(ts)
             self._answer_early(ts, hurry=True)
@@ -524,6 +528,7 @@ class Side:
 
     def hole(self, size: int, ts: int) -> None:
         if self._conversation.stranger is None:
+            self._conversation.search_last(self, ts)
             self.search_anew()
             self.framer.hole(size, ts)
 

@@ -209,10 +209,10 @@ class StructType(WireType):
             item = getattr(value, member.attribute)
             if member.tag is not None and member.is_default(item):
                 continue
-            if options.mask and item is not None and member.is_secret(value):
-                result[member.json] = MASK
-            elif options.record_sizes and item is not None and isinstance(wire_type, Records):
+            if options.record_sizes and item is not None and isinstance(wire_type, Records):
                 result[f"{member.json}SizeInBytes"] = len(item)
+            elif options.mask and item is not None and member.is_secret(value):
+                result[member.json] = MASK
             else:
                 result[member.json] = wire_type.to_json(item, options)
         if self.tagged is not None and value.unknown_tagged_fields:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import (
@@ -217,6 +217,7 @@ def test_packets_again_in_other_segments_and_out_of_order(
     assert [f.problem for f in frames if f.problem] == []
 
 
+@example(seed=92, lost=4, handshake=True, reach=0)  # a hole before another one
 @given(
     seed=st.integers(0, 1 << 32),
     lost=st.integers(1, 4),
@@ -235,7 +236,9 @@ def test_lost_packets_are_reported_and_nothing_else_is(
     whole = {data for _, _, data in expected(USUAL)}
     decoded = [f for f in frames if f.problem is None]
     assert {f.data for f in decoded} <= whole  # nothing is made up
-    assert [f for f in frames if f.problem]
+    firsts = [next(p for p in with_data if p.source == end) for end in (made.CLIENT, made.SERVER)]
+    if handshake or not all(packet in firsts for packet in dropped):
+        assert [f for f in frames if f.problem]
     # Every captured byte is in a row, once.
     captured = sum(len(packet.data) for packet in kept)
     assert sum(f.size for f in frames) == captured
