@@ -1,9 +1,11 @@
 """`kap decode` beside tshark on one large capture, in one run: frames a second and memory.
 
 Run as ``python -m tools.bench_capture``; prints a table, and with ``--write`` puts it into
-``docs/benchmarks-captures.md``. The capture is made of the real ones of `tools/captures.py`, each
-repeated with other addresses and later timestamps. In each round every program has its turn, so
-that noise of the machine meets all alike; what is compared are the medians over the rounds.
+``docs/benchmarks-captures.md``. There are two captures, both made of real ones that are repeated
+with other addresses and later timestamps: ``samples/``, which is admin traffic and mostly small
+frames, and those of `tools/captures.py`, with large responses and record batches. In each round
+every program has its turn, so that noise of the machine meets all alike; what is compared are the
+medians over the rounds.
 """
 
 from __future__ import annotations
@@ -12,11 +14,10 @@ import argparse
 import os
 import platform
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,16 +25,13 @@ import msgspec
 from kafka_admin_proto.capture.captures import read_captures
 from tools import tshark
 from tools.captures import capture
+from tools.repeated import repeated, size_of
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks-captures.md"
+_ROOT = Path(__file__).resolve().parent.parent
+PAGE = _ROOT / "docs" / "benchmarks-captures.md"
+_SAMPLES = ("admin42.pcap.gz", "controller39.pcap.gz")
+_SAMPLE_PORTS = (19092, 19093, 29092, 29093)
 ROUNDS = 3
-#: What is repeated: mostly what is in `kraft`, which is by far the largest.
-_NAMES = ("kraft", "zk", "sasl")
-#: pcap's header as tcpdump writes it here, and the header of a packet.
-_FILE_HEADER, _PACKET_HEADER = 24, struct.Struct("<4I")
-#: In a packet with Ethernet and IPv4 headers: where the second byte of each address is.
-_SOURCE, _DESTINATION = 27, 31
-
 #: Runs its arguments and prints seconds and kilobytes. A process that starts another lends it its
 #: own peak (Linux counts what was there before exec), so a small one has to do it.
 _STARTER = """
@@ -49,19 +47,20 @@ sys.exit(os.waitstatus_to_exitcode(status))
 _HEAD = """\
 # Captures beside tshark
 
-`python -m tools.bench_capture --write` wrote this page: {frames:,} frames in {size:.0f} MB,
-made of the captures of real brokers (`tools/captures.py`) by repeating them with other addresses
-and later timestamps. One run, medians of {rounds} rounds in which each program has its turn;
-everything is written to /dev/null. {machine}; tshark {version}.
+`python -m tools.bench_capture --write` wrote this page. One run, medians of {rounds} rounds in
+which each program has its turn; everything is written to /dev/null. {machine}; tshark {version}.
 Peak memory is that of the process (`ru_maxrss`), and also that on the first tenth of the capture.
+`tshark -T fields` has `-e tcp.stream` and Kafka's api key, version and correlation id. The columns
+of `kap` say how many times as fast it is as the program of the line.
+"""
+
+_TABLE = """
+## {title}
+
+{frames:,} frames in {size:.0f} MB.
 
 | program | s | frames/s | `kap` with bodies | `kap` without | MB, a tenth | MB, whole | × |
 |---|---|---|---|---|---|---|---|
-"""
-
-_FOOT = """
-`tshark -T fields` has `-e tcp.stream` and Kafka's api key, version and correlation id. The columns
-of `kap` say how many times as fast it is as the program of the line.
 """
 
 
@@ -96,40 +95,6 @@ def programs(ports: Sequence[int]) -> list[Program]:
     ]  # fmt: skip
 
 
-def repeated(files: Sequence[Path], to: Path, times: int) -> None:
-    """Write the packets of the files ``times`` over, each time between other addresses, later.
-
-    127.0.0.1 becomes 127.a.b.1; checksums stay as they were, which nobody looks at.
-    """
-    header = files[0].read_bytes()[:_FILE_HEADER]
-    packets = [list(_packets(each)) for each in files]
-    spans = [each[-1][0] - each[0][0] + 1 for each in packets]
-    clock = packets[0][0][0]
-    with to.open("wb") as out:
-        out.write(header)
-        for number in range(times):
-            address = number.to_bytes(2, "big")
-            for span, of_file in zip(spans, packets, strict=True):
-                start = of_file[0][0]
-                for seconds, micros, size, data in of_file:
-                    data[_SOURCE : _SOURCE + 2] = address
-                    data[_DESTINATION : _DESTINATION + 2] = address
-                    out.write(_PACKET_HEADER.pack(clock + seconds - start, micros, len(data), size))
-                    out.write(data)
-                clock += span
-
-
-def _packets(file: Path) -> Iterator[tuple[int, int, int, bytearray]]:
-    """Seconds, microseconds, the size on the wire, and the bytes of each packet."""
-    data = file.read_bytes()
-    at = _FILE_HEADER
-    while at < len(data):
-        seconds, micros, kept, size = _PACKET_HEADER.unpack_from(data, at)
-        at += _PACKET_HEADER.size
-        yield seconds, micros, size, bytearray(data[at : at + kept])
-        at += kept
-
-
 def timed(program: Program, file: Path) -> Run:
     """One run of a program, its output thrown away. RuntimeError if it fails."""
     starter = [sys.executable, "-S", "-E", "-c", _STARTER, *program.command, str(file)]
@@ -140,19 +105,42 @@ def timed(program: Program, file: Path) -> Run:
     return Run(float(seconds), int(kilobytes) * 1024)
 
 
-def measure(folder: Path, megabytes: int, rounds: int) -> str:
-    """The page: every program on a capture of that size, and on a tenth of it."""
-    made = [capture(name) for name in _NAMES]
-    files = [each.path for each in made]
-    ports = sorted({port for each in made for port in each.ports})
-    unit = sum(each.stat().st_size for each in files)
-    tenth = max(1, -(-megabytes * 100_000 // unit))
+class Mix(msgspec.Struct, frozen=True):
+    """What is repeated: captures, and the ports that servers listened on."""
+
+    title: str
+    files: list[Path]
+    ports: list[int]
+
+
+def mixes() -> list[Mix]:
+    """Small frames, then large ones."""
+    made = [capture(name) for name in ("kraft", "zk", "sasl")]
+    return [
+        Mix(
+            "Admin traffic: the files of samples/",
+            [_ROOT / "samples" / name for name in _SAMPLES],
+            list(_SAMPLE_PORTS),
+        ),
+        Mix(
+            "Large responses and record batches: the captures of tools/captures.py",
+            [each.path for each in made],
+            sorted({port for each in made for port in each.ports}),
+        ),
+    ]
+
+
+def measure(mix: Mix, folder: Path, megabytes: int, rounds: int) -> str:
+    """The table: every program on a capture of that size, and on a tenth of it."""
+    tenth = max(1, -(-megabytes * 100_000 // size_of(mix.files)))
     large, small = folder / "large.pcap", folder / "small.pcap"
-    repeated(files, small, tenth)
-    repeated(files, large, 10 * tenth)
-    once = sum(not each.forwarded for file in files for each in read_captures([file], bodies=()))
+    repeated(mix.files, small, range(tenth))
+    repeated(mix.files, large, range(10 * tenth))
+    once = sum(
+        not each.forwarded for file in mix.files for each in read_captures([file], bodies=())
+    )
     frames = once * 10 * tenth
-    lineup = programs(ports)
+    lineup = programs(mix.ports)
     memory = {each.name: timed(each, small).peak for each in lineup}
     runs: dict[str, list[Run]] = {each.name: [] for each in lineup}
     for number in range(rounds):
@@ -161,13 +149,7 @@ def measure(folder: Path, megabytes: int, rounds: int) -> str:
             print(
                 f"round {number + 1}: {each.name} {runs[each.name][-1].seconds:.1f} s", flush=True
             )
-    text = _HEAD.format(
-        frames=frames,
-        size=large.stat().st_size / 1e6,
-        rounds=rounds,
-        machine=f"CPython {platform.python_version()}, {os.cpu_count()} × {platform.machine()}",
-        version=tshark.version(),
-    )
+    text = _TABLE.format(title=mix.title, frames=frames, size=large.stat().st_size / 1e6)
     medians = {name: statistics.median(run.seconds for run in of) for name, of in runs.items()}
     ours = [medians[each.name] for each in lineup[:2]]
     for each in lineup:
@@ -179,7 +161,7 @@ def measure(folder: Path, megabytes: int, rounds: int) -> str:
             f"| `{each.name}` | {seconds:.1f} | {frames / seconds:,.0f} | {ratios} "
             f"| {part / 1e6:.0f} | {whole / 1e6:.0f} | {whole / part:.2f} |\n"
         )
-    return text + _FOOT
+    return text
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -189,8 +171,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--megabytes", type=int, default=110, help="about how large (110)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"turns of each ({ROUNDS})")
     options = parser.parse_args(arguments)
+    text = _HEAD.format(
+        rounds=options.rounds,
+        machine=f"CPython {platform.python_version()}, {os.cpu_count()} × {platform.machine()}",
+        version=tshark.version(),
+    )
     with tempfile.TemporaryDirectory() as folder:
-        text = measure(Path(folder), options.megabytes, options.rounds)
+        for mix in mixes():
+            text += measure(mix, Path(folder), options.megabytes, options.rounds)
     print(text)
     if options.write:
         PAGE.write_text(text, "utf-8")
