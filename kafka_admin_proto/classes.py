@@ -45,13 +45,28 @@ def make_classes(spec: MessageSpec) -> dict[str, type[Any]]:
     return made
 
 
+def check_names(spec: MessageSpec) -> None:
+    """Raise SchemaError for a field whose name its class could not have."""
+    for struct in (spec.struct, *spec.structs().values()):
+        base = _base(spec, struct)
+        for field in struct.fields:
+            try:
+                attribute_name(base, field)
+            except SchemaError as error:
+                error.file = spec.file
+                raise error.inside(struct.name) from None
+
+
+def _base(spec: MessageSpec, struct: StructSpec) -> type[StructValue]:
+    return Message if struct.name == spec.name else StructValue
+
+
 def _make_class(
     spec: MessageSpec, struct: StructSpec, made: dict[str, type[Any]]
 ) -> type[StructValue]:
-    is_message = struct.name == spec.name
-    base = Message if is_message else StructValue
+    base = _base(spec, struct)
     namespace: dict[str, Any] = {"__doc__": f"{struct.name} of {spec.name}, {spec.dialect}."}
-    if is_message:
+    if base is Message:
         namespace |= {
             "message_name": spec.name,
             "dialect": spec.dialect,

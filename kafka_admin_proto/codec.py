@@ -409,7 +409,8 @@ def load_schemas(path: str | Path, *, dialect: str = "") -> str:
     if not folder.is_dir():
         raise SchemaError("there is no such folder", "name one with definitions", file=str(path))
     dialect = dialect or folder.resolve().name
-    catalog().load(folder, dialect)
+    classes = importlib.import_module("kafka_admin_proto.classes")
+    catalog().load(folder, dialect, classes.check_names)
     _loaded_classes.pop(dialect, None)
     for key in [key for key, made in _codecs.items() if made.spec.dialect == dialect]:
         del _codecs[key]

@@ -7,6 +7,7 @@ one api costs neither time nor memory for the hundreds of others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -135,11 +136,13 @@ class Catalog:
         """Whether the dialect was loaded at run time, and so has no generated classes."""
         return dialect in self._dialects and self._dialects[dialect].loaded
 
-    def load(self, folder: Path, dialect: str) -> None:
+    def load(
+        self, folder: Path, dialect: str, check: Callable[[MessageSpec], None] | None = None
+    ) -> None:
         """Take in every definition below a folder; a dialect loaded before is replaced.
 
-        Credentials are marked as in the shipped message of the same name. Raises SchemaError,
-        and then nothing has changed.
+        Credentials are marked as in the shipped message of the same name. ``check`` may refuse a
+        definition, too. Raises SchemaError, and then nothing has changed.
         """
         if dialect in self._dialects and not self.is_loaded(dialect):
             raise SchemaError(f"dialect {dialect!r} is the package's own", "choose another name")
@@ -149,6 +152,8 @@ class Catalog:
             if file.suffix not in READERS or not file.is_file():
                 continue
             spec = read_definition(file, dialect)
+            if check is not None:
+                check(spec)
             if spec.name in specs:
                 other = specs[spec.name].file
                 raise SchemaError(f"{spec.name} is in {other} too", "remove one", file=file.name)

@@ -110,13 +110,11 @@ def test_what_cannot_be_loaded(tmp_path: Path, folder: Path) -> None:
         with pytest.raises(SchemaError, match="the package's own"):
             load_schemas(folder, dialect=dialect)
     (folder / "PingRequest.json").write_text(PING.replace('"Token"', '"Encode"'))
-    load_schemas(folder, dialect="hidden")
-    with pytest.raises(SchemaError, match=r"hide Message\.encode"):
-        codec("PingRequest", 0, dialect="hidden")
+    with pytest.raises(SchemaError, match=r"PingRequest\.json.*Encode.*hide Message\.encode"):
+        load_schemas(folder, dialect="hidden")
     (folder / "PingRequest.json").write_text(PING.replace('"Token"', '"From"'))
-    load_schemas(folder, dialect="hidden")
     with pytest.raises(SchemaError, match="from is a word of Python"):
-        codec("PingRequest", 0, dialect="hidden")
+        load_schemas(folder, dialect="hidden")
 
 
 def test_credentials_are_marked_as_in_the_shipped_message(tmp_path: Path) -> None:
