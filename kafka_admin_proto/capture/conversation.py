@@ -146,7 +146,7 @@ class Conversation:
         return True
 
     def search_last(self, side: Side, ts: int) -> None:
-        """What a side has out of step ends here: look through all of it, and hand out what is found."""
+        """No more joins what a side has out of step: look through all of it."""
         framer = side.framer
         if framer.buffer and not framer.in_step and self.search(side, ts, last=True):
             framer.go_on(ts)
