@@ -479,7 +479,7 @@ class Conversation:
         frame.stream_offset, frame.ts = offset, ts
         frame.principal = self._sasl.principal
         frame.client_software = self._software
-        frame.topic_names = self._settings.topics.names
+        frame.topic_names = self._settings.topics.so_far()
         if self.client is not None:
             frame.client, frame.server = self._ends[self.client], self._ends[1 - self.client]
         self._out.append(frame)

@@ -141,7 +141,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
 
     def known_topics(self) -> dict[str, str]:
         """The topic ids in the body whose names the capture has told so far."""
-        if not self.topic_names or self.codec is None or self.body is None:
+        if self.topic_names is _NO_NAMES or self.codec is None or self.body is None:
             return {}
         names = self.topic_names
         found = leaves.topic_ids(self.codec, self.body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -25,10 +26,14 @@ TELLING_KEYS = frozenset({3, 19, 20, 75})
 
 
 class TopicNames:
-    """The names known so far."""
+    """What a capture has told, and where it did: the first telling of an id counts.
+
+    Places are numbers that grow along the capture; ``now`` is the current one.
+    """
 
     def __init__(self) -> None:
-        self.names: dict[UUID, str] = {METADATA_TOPIC_ID: METADATA_TOPIC}
+        self.now = 0
+        self.told: dict[UUID, tuple[str, int]] = {METADATA_TOPIC_ID: (METADATA_TOPIC, -1)}
 
     def learn(self, message: str, body: Any) -> None:
         """Take the ids and names in a body, if it is of a message that has both."""
@@ -43,6 +48,32 @@ class TopicNames:
                 and topic_id.int
                 and said
                 and len(said) <= _LONGEST
-                and len(self.names) < MAX_TOPICS
+                and len(self.told) < MAX_TOPICS
             ):
-                self.names[topic_id] = said
+                self.told.setdefault(topic_id, (said, self.now))
+
+    def so_far(self) -> NamesSoFar:
+        """The names that are known now, whatever is told later."""
+        return NamesSoFar(self.told, self.now)
+
+
+class NamesSoFar(Mapping[UUID, str]):
+    """Topic id → name, of those that were told up to a place."""
+
+    __slots__ = ("_at", "_told")
+
+    def __init__(self, told: dict[UUID, tuple[str, int]], at: int) -> None:
+        self._told = told
+        self._at = at
+
+    def __getitem__(self, topic_id: UUID) -> str:
+        name, at = self._told[topic_id]
+        if at > self._at:
+            raise KeyError(topic_id)
+        return name
+
+    def __iter__(self) -> Iterator[UUID]:
+        return (topic_id for topic_id, (_, at) in self._told.items() if at <= self._at)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

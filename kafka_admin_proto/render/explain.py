@@ -116,7 +116,7 @@ def explain(
     ``message`` is the name of the body ("" for an unknown one) in ``dialect``, ``error`` why the
     decoding stopped, ``topic_names`` what topic ids stand for as far as that is known.
     """
-    words = _Words(message, dialect, topic_names or {})
+    words = _Words(message, dialect, {} if topic_names is None else topic_names)
     explained: list[ExplainedRow] = []
     at = 0
     unread: FieldRow | None = None
