@@ -12,6 +12,7 @@ RUN    := $(VENV)/bin/python
 READY  := $(VENV)/.ready
 FUZZER := $(VENV)/.fuzzer
 PEERS  := $(VENV)/.peers
+SPARK  := $(VENV)/.spark
 # Of fuzzing, for each of its targets; two run at a time.
 FUZZ_SECONDS ?= 600
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
@@ -34,14 +35,19 @@ $(PEERS): $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@touch $@
 
+# By itself: hundreds of megabytes that the command line does without.
+$(SPARK): $(READY)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[spark]'
+	@touch $@
+
 demo: $(READY)
 	$(VENV)/bin/kap decode samples/create_topics.hex
 	$(VENV)/bin/kap explain samples/create_topics.hex --only 1
 
-test: $(READY)
+test: $(SPARK)
 	$(RUN) -m pytest $(TESTS)
 
-check: $(READY)
+check: $(SPARK)
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
 	$(RUN) -m mypy
