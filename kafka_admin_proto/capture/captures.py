@@ -23,7 +23,15 @@ from kafka_admin_proto.capture.packet_files import (
     open_packets,
     read_packets,
 )
-from kafka_admin_proto.capture.tcp_segments import FIN, LINK_TYPES, RST, read_segment, reversed_key
+from kafka_admin_proto.capture.tcp_segments import (
+    FIN,
+    FOREIGN,
+    FRAGMENTS,
+    LINK_TYPES,
+    RST,
+    read_segment,
+    reversed_key,
+)
 from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
@@ -61,7 +69,7 @@ def read_captures(
     for name in map(str, names):
         try:
             with opener(name) as stream:
-                ordered.append((_first_timestamp(stream.peek(SAMPLE)), name))
+                ordered.append((first_timestamp(stream.peek(SAMPLE)), name))
         except OSError as error:
             yield connections.fault(name, DumpError(str(error)))
     for _, name in sorted(ordered):
@@ -70,7 +78,8 @@ def read_captures(
     yield from connections.finish()
 
 
-def _first_timestamp(head: bytes) -> int:
+def first_timestamp(head: bytes) -> int:
+    """The time of a capture's first packet, 0 where the start of the file does not have it."""
     try:
         return next((packet[0] for packet in read_packets(open_packets(BytesIO(head)))), 0)
     except DumpError:
@@ -113,16 +122,11 @@ class Connections:
             yield self.fault(name, error)
         if self._fragments:
             count, self._fragments = self._fragments, 0
-            yield self.fault(
-                name, DumpError(f"{count} fragments of IP packets are not put together")
-            )
+            yield self.fault(name, DumpError(FRAGMENTS.format(count=count)))
         for link, count in foreign.items():
             yield self.fault(
                 name,
-                DumpError(
-                    f"{count} packets of link type {link} are not decoded; "
-                    "Ethernet, Linux cooked, loopback and raw IP are"
-                ),
+                DumpError(FOREIGN.format(count=count, link=link)),
             )
 
     def finish(self) -> Iterator[DecodedFrame]:

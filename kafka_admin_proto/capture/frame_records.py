@@ -31,7 +31,8 @@ from kafka_admin_proto.wire.secrets import MASK
 What = Literal["request", "response", "data"]
 PREFIX_SIZE = 4
 FETCH_KEY = 1
-_NO_NAMES: Mapping[UUID, str] = {}
+#: Where nobody has told any names.
+NO_NAMES: Mapping[UUID, str] = {}
 
 
 class Logged(msgspec.Struct):
@@ -96,7 +97,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     error: KafkaAdminProtoError | None = None
     is_token: bool = False
     may_be_secret: bool = False
-    topic_names: Mapping[UUID, str] = _NO_NAMES
+    topic_names: Mapping[UUID, str] = NO_NAMES
     client_software: str | None = None
     logged: Logged | None = None
 
@@ -141,7 +142,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
 
     def known_topics(self) -> dict[str, str]:
         """The topic ids in the body whose names the capture has told so far."""
-        if self.topic_names is _NO_NAMES or self.codec is None or self.body is None:
+        if self.topic_names is NO_NAMES or self.codec is None or self.body is None:
             return {}
         names = self.topic_names
         found = leaves.topic_ids(self.codec, self.body)

@@ -51,23 +51,36 @@ def read_request_log(
     response less the total time. What Kafka hides in its log stays as it is there. A broken line is
     a frame with a problem.
     """
+    for number, line in logged_lines(stream):
+        yield from frames_of_line(number, line, capture, dialect)
+
+
+def logged_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines with requests, and their numbers from 1 on."""
     number = 0
     while line := stream.readline(LONGEST_LINE):
         number += 1
-        if _MARK not in line:
-            while len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-                line = stream.readline(LONGEST_LINE)
+        if _MARK in line:
+            yield number, line
             continue
-        try:
-            frames = list(_frames(line.decode("utf-8", "replace"), dialect))
-        except (DumpError, ValueError, OverflowError, RecursionError) as caught:
-            error = caught if isinstance(caught, DumpError) else DumpError(_NOT_JSON + str(caught))
-            error.line = number
-            frames = [_frame("data", line, error)]
-            frames[0].logged = Logged(may_be_secret=True)
-        for frame in frames:
-            frame.capture, frame.line = capture, number
-            yield frame
+        while len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            line = stream.readline(LONGEST_LINE)
+
+
+def frames_of_line(
+    number: int, line: bytes, capture: str, dialect: str = "kafka"
+) -> list[DecodedFrame]:
+    """What one line has, see ``read_request_log``."""
+    try:
+        frames = list(_frames(line.decode("utf-8", "replace"), dialect))
+    except (DumpError, ValueError, OverflowError, RecursionError) as caught:
+        error = caught if isinstance(caught, DumpError) else DumpError(_NOT_JSON + str(caught))
+        error.line = number
+        frames = [_frame("data", line, error)]
+        frames[0].logged = Logged(may_be_secret=True)
+    for frame in frames:
+        frame.capture, frame.line = capture, number
+    return frames
 
 
 def _frames(line: str, dialect: str) -> Iterator[DecodedFrame]:

@@ -39,6 +39,13 @@ Segment = tuple[bytes, int, int, bytes, int, int]
 #: In its place for a fragment of an IP packet, which is not put together.
 FRAGMENT: Segment = (b"", 0, 0, b"", 0, 0)
 
+#: What is said of a file that has packets from which no segments are read.
+FRAGMENTS = "{count} fragments of IP packets are not put together"
+FOREIGN = (
+    "{count} packets of link type {link} are not decoded; "
+    "Ethernet, Linux cooked, loopback and raw IP are"
+)
+
 
 def read_segment(link: int, data: bytes) -> Segment | None:
     """The TCP segment in a packet; None for anything else."""

@@ -1,0 +1,146 @@
+"""Capture files wherever pyarrow reaches: which there are, in which order, in which parts."""
+
+from __future__ import annotations
+
+import glob
+import io
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import pyarrow as pa
+from pyarrow import fs
+
+from kafka_admin_proto.capture import request_log
+from kafka_admin_proto.capture.captures import first_timestamp
+from kafka_admin_proto.capture.packet_files import is_capture
+from kafka_admin_proto.capture.text import SAMPLE
+
+#: Bytes of a large file that one task reads.
+SPLIT_SIZE = 128 * 1024 * 1024
+#: Files that are looked at side by side when a job is planned.
+_LOOKS = 16
+#: What a packet's place in the whole capture has of its bits for the place in its file.
+POSITION_BITS = 44
+MOST_FILES = 1 << (63 - POSITION_BITS)
+
+Kind = Literal["pcap", "log"]
+
+
+class Part(msgspec.Struct, frozen=True):
+    """What of a file one task reads: the packets that start in bytes ``start`` to ``end``.
+
+    ``rank`` is the file's place among all files of the capture.
+    """
+
+    file: str
+    rank: int
+    kind: Kind
+    start: int
+    end: int
+
+
+def list_files(paths: Iterable[str]) -> list[str]:
+    """The files that paths and URIs name: files, folders with all below them, local patterns.
+
+    Hidden files, and those whose names start with an underscore, are for others. Raises
+    FileNotFoundError for a path that leads nowhere.
+    """
+    found: list[str] = []
+    for path in paths:
+        names = sorted(glob.glob(path)) if glob.has_magic(path) else [path]
+        if not names:
+            raise FileNotFoundError(f"no file matches {path}")
+        for name in names:
+            found += _below(name)
+    return list(dict.fromkeys(found))
+
+
+def _below(name: str) -> list[str]:
+    system, path = _located(name)
+    info = system.get_file_info(path)
+    if info.type == fs.FileType.File:
+        return [name]
+    if info.type == fs.FileType.NotFound:
+        raise FileNotFoundError(f"there is no {name}")
+    below = system.get_file_info(fs.FileSelector(path, recursive=True))
+    base = path.rstrip("/")
+    inner = sorted(each.path for each in below if each.type == fs.FileType.File)
+    return [
+        name.rstrip("/") + each[len(base) :]
+        for each in inner
+        if not any(part.startswith((".", "_")) for part in Path(each[len(base) :]).parts)
+    ]
+
+
+def open_file(name: str) -> pa.NativeFile:
+    """A file for random access: ``size()`` and ``read_at(size, offset)``."""
+    system, path = _located(name)
+    return system.open_input_file(path)
+
+
+def open_stream(name: str) -> io.BufferedReader:
+    """A file from its start."""
+    return io.BufferedReader(open_file(name), SAMPLE)  # type: ignore[arg-type]
+
+
+def _located(name: str) -> tuple[fs.FileSystem, str]:
+    scheme, found, rest = name.partition("://")
+    if not found:
+        return _local(), name
+    bucket, _, _ = rest.partition("/")
+    system = _remote(scheme, bucket)
+    return system, fs.FileSystem.from_uri(name)[1] if scheme == "file" else rest
+
+
+@lru_cache(maxsize=1)
+def _local() -> fs.FileSystem:
+    return fs.LocalFileSystem(use_mmap=False)
+
+
+@lru_cache(maxsize=64)
+def _remote(scheme: str, bucket: str) -> fs.FileSystem:
+    return fs.FileSystem.from_uri(f"{scheme}://{bucket}/")[0]
+
+
+class _Look(msgspec.Struct, frozen=True, order=True):
+    """What the start of a file says of it."""
+
+    first: int
+    name: str
+    kind: Kind
+    size: int
+    splittable: bool
+
+
+def plan(names: Sequence[str], split_size: int = SPLIT_SIZE, *, first_rank: int = 0) -> list[Part]:
+    """The parts of all files, those of a capture in the order of their first packets.
+
+    A file that cannot be opened is a part as well, whose reading says why.
+    """
+    with ThreadPoolExecutor(_LOOKS) as pool:
+        looks = sorted(pool.map(_look, names))
+    if first_rank + len(looks) > MOST_FILES:
+        raise ValueError(f"{first_rank + len(looks)} files; a capture has at most {MOST_FILES}")
+    parts = []
+    for rank, look in enumerate(looks, first_rank):
+        step = split_size if look.splittable else max(look.size, 1)
+        for start in range(0, max(look.size, 1), step):
+            end = min(start + step, look.size)
+            parts.append(Part(look.name, rank, look.kind, start, end))
+    return parts
+
+
+def _look(name: str) -> _Look:
+    try:
+        with open_file(name) as file:
+            size = file.size()
+            head = file.read_at(min(size, SAMPLE), 0)
+    except OSError:
+        return _Look(0, name, "pcap", 0, False)
+    if not is_capture(head) and request_log.matches(head):
+        return _Look(0, name, "log", size, False)
+    return _Look(first_timestamp(head), name, "pcap", size, False)

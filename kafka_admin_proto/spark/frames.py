@@ -1,0 +1,47 @@
+"""Packets → frame records: a shuffle by connection.
+
+packets = spark.read.format("kafka_capture").load("captures/")
+frames(packets).where("api = 'CreateTopics'").show()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from kafka_admin_proto.spark.packets import PACKETS
+from kafka_admin_proto.spark.walk import FRAMES, Reading, walk
+
+#: Partitions of the shuffle for each core: small enough that one large one is not behind others.
+_PARTITIONS = 8
+
+
+def frames(packets: DataFrame, reading: Reading = Reading()) -> DataFrame:
+    """The frame records of packets in the columns of the data source; see `walk.FRAMES`.
+
+    All packets between two endpoints go to one task, which has them in their order and follows one
+    connection after the other.
+    """
+    count = _PARTITIONS * packets.sparkSession.sparkContext.defaultParallelism
+    return (
+        packets.select(*PACKETS.names)
+        .repartition(count, "flow")
+        .sortWithinPartitions("flow", "place")
+        .mapInArrow(partial(_walk, reading=reading), from_arrow_schema(FRAMES))
+    )
+
+
+def _walk(batches: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
+    return walk(batches, reading)
+
+
+def read_frames(
+    spark: SparkSession, *paths: str, reading: Reading = Reading(), **options: str
+) -> DataFrame:
+    """The frame records of captures and request logs: ``frames`` of what the data source reads."""
+    packets = spark.read.format("kafka_capture").options(**options).load(list(paths))
+    return frames(packets, reading)

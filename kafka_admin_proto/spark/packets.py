@@ -1,0 +1,154 @@
+"""Parts of capture files → packets as Arrow batches, which is what the data source yields."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import msgspec
+import pyarrow as pa
+
+from kafka_admin_proto.capture.packet_files import open_packets, read_packets
+from kafka_admin_proto.capture.request_log import logged_lines
+from kafka_admin_proto.capture.tcp_segments import (
+    FOREIGN,
+    FRAGMENTS,
+    LINK_TYPES,
+    read_segment,
+    reversed_key,
+)
+from kafka_admin_proto.errors import DumpError
+from kafka_admin_proto.spark.files import POSITION_BITS, Part, open_stream
+from kafka_admin_proto.wire.blobs import readable
+
+#: One row for each TCP packet, line of a request log, and fault of a file.
+#:
+#: ``capture`` is the file, ``place`` the packet's place in the whole capture (files in the order of
+#: their first packets), ``ts`` its time. ``flow`` are the two endpoints, the lesser one first, each
+#: an address and the ports at the end; ``end`` 0 says that the first one sent it. Then TCP's
+#: sequence number, flags, number acknowledged and payload, and how many bytes of that were not
+#: captured. A line of a log is a ``payload`` without a ``sequence``. ``problem`` says what is wrong
+#: with the file, ``{count}`` in it stands for the sum of ``missing``.
+PACKETS = pa.schema(
+    [
+        pa.field("capture", pa.string(), nullable=False),
+        pa.field("place", pa.int64(), nullable=False),
+        pa.field("ts", pa.timestamp("us", tz="UTC")),
+        pa.field("flow", pa.binary(), nullable=False),
+        pa.field("end", pa.int8()),
+        pa.field("sequence", pa.int64()),
+        pa.field("flags", pa.int16()),
+        pa.field("acknowledged", pa.int64()),
+        pa.field("missing", pa.int64()),
+        pa.field("payload", pa.binary()),
+        pa.field("problem", pa.string()),
+    ]
+)
+_NAMES = PACKETS.names
+#: Rows, and bytes of payload, after which a batch is handed on.
+_ROWS, _BYTES = 4096, 4 * 1024 * 1024
+#: Lines of a log that stay together.
+_LINES_BITS = 10
+
+
+class Times(msgspec.Struct, frozen=True):
+    """Microseconds since 1970: packets before the first and from the second on are left out."""
+
+    since: int = 0
+    until: int = 1 << 63
+
+
+def read_part(
+    part: Part, columns: Collection[str] = tuple(_NAMES), times: Times = Times()
+) -> Iterator[pa.RecordBatch]:
+    """The packets of a part, of each row those columns; what is wrong with the file is a row."""
+    batch = _Batch(columns)
+    rows = _log_rows(part) if part.kind == "log" else _packet_rows(part, times)
+    for row in rows:
+        if batch.add(row):
+            yield batch.take()
+    yield batch.take()
+
+
+_Row = tuple[object, ...]
+
+
+class _Batch:
+    def __init__(self, columns: Collection[str]) -> None:
+        self._wanted = [
+            (index, PACKETS.field(name)) for index, name in enumerate(_NAMES) if name in columns
+        ]
+        self._rows: list[_Row] = []
+        self._bytes = 0
+
+    def add(self, row: _Row) -> bool:
+        """Whether the batch is large enough."""
+        self._rows.append(row)
+        payload = row[9]
+        if payload:
+            self._bytes += len(payload)  # type: ignore[arg-type]
+        return len(self._rows) >= _ROWS or self._bytes >= _BYTES
+
+    def take(self) -> pa.RecordBatch:
+        columns = list(zip(*self._rows, strict=True)) or [()] * len(_NAMES)
+        arrays = [pa.array(columns[index], field.type) for index, field in self._wanted]
+        self._rows, self._bytes = [], 0
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([f for _, f in self._wanted]))
+
+
+def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
+    capture = readable(part.file)
+    base = part.rank << POSITION_BITS
+    counts: dict[str, int] = {}
+    ends: dict[bytes, tuple[bytes, int]] = {}
+    position = 0
+    try:
+        with open_stream(part.file) as stream:
+            for packet in read_packets(open_packets(stream)):
+                position += 1
+                ts, link, data = packet
+                if not times.since <= ts < times.until:
+                    continue
+                if link not in LINK_TYPES:
+                    fault = FOREIGN.format(count="{count}", link=link)
+                    counts[fault] = counts.get(fault, 0) + 1
+                    continue
+                segment = read_segment(link, data)
+                if segment is None:
+                    continue
+                key, sequence, flags, payload, missing, acknowledged = segment
+                if not key:
+                    counts[FRAGMENTS] = counts.get(FRAGMENTS, 0) + 1
+                    continue
+                flow_end = ends.get(key)
+                if flow_end is None:
+                    if len(ends) > _ROWS:
+                        ends.clear()
+                    other = reversed_key(key)
+                    flow_end = ends[key] = (key, 0) if key <= other else (other, 1)
+                flow, end = flow_end
+                yield (
+                    capture, base | position, ts, flow, end, sequence, flags, acknowledged,
+                    missing, payload, None,
+                )  # fmt: skip
+    except (DumpError, OSError) as error:
+        yield _fault(capture, base | position, str(error))
+    for fault, count in counts.items():
+        yield _fault(capture, base | position, fault, count)
+
+
+def _fault(capture: str, place: int, problem: str, count: int = 0) -> _Row:
+    flow = b"fault:" + capture.encode()
+    return (capture, place, None, flow, None, None, None, None, count, None, problem)
+
+
+def _log_rows(part: Part) -> Iterator[_Row]:
+    capture = readable(part.file)
+    base = part.rank << POSITION_BITS
+    try:
+        with open_stream(part.file) as stream:
+            for number, line in logged_lines(stream):
+                place = base | number
+                flow = b"lines:" + (place >> _LINES_BITS).to_bytes(8, "big")
+                yield (capture, place, None, flow, None, None, None, None, None, line, None)
+    except OSError as error:
+        yield _fault(capture, base, str(error))

@@ -1,0 +1,108 @@
+"""A Spark session that works on arrival: the right Python, a Java that is there, and no noise."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafka_admin_proto.errors import KafkaAdminProtoError, MissingExtraError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: The oldest Java that Spark 4 runs on.
+OLDEST_JAVA = 17
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+_HOW = (
+    f"Spark needs Java {OLDEST_JAVA} or newer: install it (Debian: apt install "
+    f"openjdk-{OLDEST_JAVA}-jre-headless; macOS: brew install openjdk@{OLDEST_JAVA}; "
+    "any system: Eclipse Temurin) or let JAVA_HOME name one"
+)
+
+
+class NoJavaError(KafkaAdminProtoError):
+    """Spark cannot start for want of Java; the message says what there is and how to get it."""
+
+
+def spark_session(
+    master: str = "local[*]",
+    *,
+    app: str = "kafka_admin_proto",
+    settings: dict[str, str] | None = None,
+) -> SparkSession:
+    """The session of this process, with the data source ``kafka_capture`` registered.
+
+    ``settings`` are Spark's own and come last. What the environment or they say of the workers'
+    Python stays; otherwise it is the one that runs this. Raises NoJavaError, and MissingExtraError
+    without pyspark. A session that runs already is used as it is.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError:
+        raise MissingExtraError(
+            "the pipeline needs Spark: pip install 'kafka-admin-proto[spark]'"
+        ) from None
+    from kafka_admin_proto.spark.source import KafkaCapture
+
+    found = SparkSession.getActiveSession()
+    if found is None:
+        check_java()
+        if master.startswith("local"):
+            # Nothing of a session on one machine is for the network.
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        builder = SparkSession.builder.master(master).appName(app)  # type: ignore[attr-defined]
+        for name, value in (_SETTINGS | _python() | (settings or {})).items():
+            builder = builder.config(name, value)
+        found = builder.getOrCreate()
+    found.dataSource.register(KafkaCapture)
+    session: SparkSession = found
+    return session
+
+
+_JAVA_OPTIONS = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} -XX:+UseParallelGC"
+_SETTINGS = {
+    "spark.driver.extraJavaOptions": _JAVA_OPTIONS,
+    "spark.driver.memory": "1g",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.python.filterPushdown.enabled": "true",
+    # The state of connections in streams; the default store takes no Python.
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    # Frames are wide rows: few at a time, and shuffles compressed as fast as possible.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
+}
+
+
+def _python() -> dict[str, str]:
+    """The workers' Python. The environment comes before Spark's settings, as in Spark."""
+    if "PYSPARK_PYTHON" in os.environ:
+        return {}
+    return {"spark.pyspark.python": sys.executable, "spark.pyspark.driver.python": sys.executable}
+
+
+def check_java() -> None:
+    """Raise NoJavaError unless the Java that Spark is going to start is new enough."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None:
+        raise NoJavaError(f"there is no java on the PATH, and JAVA_HOME is not set. {_HOW}")
+    try:
+        run = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoJavaError(f"{java} does not start ({error}). {_HOW}") from None
+    said = re.search(r'version "(\d+)(?:\.(\d+))?', run.stderr + run.stdout)
+    if said is None:
+        raise NoJavaError(f"{java} does not say its version. {_HOW}")
+    version = int(said[1]) if said[1] != "1" else int(said[2] or 0)
+    if version < OLDEST_JAVA:
+        raise NoJavaError(f"{java} is Java {version}. {_HOW}")
