@@ -14,18 +14,10 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.records.metadata_names import (
-    ACL_OPERATIONS,
-    ACL_PATTERNS,
-    ACL_PERMISSIONS,
-    ACL_RESOURCES,
-    CONFIG_RESOURCES,
-    LEADER_RECOVERY_STATES,
     METADATA_VERSION,
-    METADATA_VERSIONS,
-    SCRAM_MECHANISMS,
-    SECURITY_PROTOCOLS,
-    ZK_MIGRATION_STATES,
+    mechanism_name,
     name_of,
+    version_name,
 )
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.wire.blobs import readable
@@ -53,7 +45,7 @@ class Endpoint(msgspec.Struct, frozen=True):
         """Its JSON form."""
         shown = {"name": readable(self.name), "host": readable(self.host), "port": self.port}
         if self.security_protocol is not None:
-            shown["securityProtocol"] = name_of(SECURITY_PROTOCOLS, self.security_protocol)
+            shown["securityProtocol"] = name_of("security_protocol", self.security_protocol)
         return shown
 
 
@@ -84,7 +76,7 @@ class Partition(msgspec.Struct):
             "lastKnownElr": list(self.last_known_elr),
             "leaderEpoch": self.leader_epoch,
             "partitionEpoch": self.partition_epoch,
-            "leaderRecoveryState": name_of(LEADER_RECOVERY_STATES, self.leader_recovery_state),
+            "leaderRecoveryState": name_of("leader_recovery_state", self.leader_recovery_state),
             "directories": _ids(self.directories),
         }
 
@@ -188,10 +180,10 @@ class Acl(msgspec.Struct, frozen=True):
         return {
             "principal": readable(self.principal),
             "host": readable(self.host),
-            "permissionType": name_of(ACL_PERMISSIONS, self.permission_type),
-            "operation": name_of(ACL_OPERATIONS, self.operation),
-            "resourceType": name_of(ACL_RESOURCES, self.resource_type),
-            "patternType": name_of(ACL_PATTERNS, self.pattern_type),
+            "permissionType": name_of("acl_permission_type", self.permission_type),
+            "operation": name_of("acl_operation", self.operation),
+            "resourceType": name_of("acl_resource_type", self.resource_type),
+            "patternType": name_of("pattern_type", self.pattern_type),
             "resourceName": readable(self.resource_name),
         }
 
@@ -241,7 +233,7 @@ class ClusterState(msgspec.Struct, kw_only=True):
     def metadata_version(self) -> str | None:
         """Name of the metadata.version in force, "4.0-IV3"; None before one is set."""
         level = self.features.get(METADATA_VERSION)
-        return None if level is None else name_of(METADATA_VERSIONS, level)
+        return None if level is None else version_name(level)
 
     def items(self, *, mask: bool = True) -> Items:
         """Everything as kind → name → fields, kinds and names in a settled order.
@@ -281,21 +273,21 @@ class ClusterState(msgspec.Struct, kw_only=True):
                 yield "partitions", f"{name}-{number}", partition.fields()
         for (resource, name), values in sorted(self.configs.items()):
             shown = dict(sorted(values.shown(mask=mask).items()))
-            resource_name = readable(name) or "<default>"
-            yield "configs", f"{name_of(CONFIG_RESOURCES, resource)} {resource_name}", shown
+            kind = name_of("config_resource_type", resource)
+            yield "configs", f"{kind} {readable(name) or '<default>'}", shown
         for acl_id, acl in sorted(self.acls.items()):
             yield "acls", topic_id_to_text(acl_id), acl.fields()
         for entity, quotas in sorted(self.quotas.items(), key=lambda item: entity_text(item[0])):
             rates = {readable(key): _json_float(rate) for key, rate in sorted(quotas.items())}
             yield "quotas", entity_text(entity), rates
         for user, mechanism in sorted(self.scram_users):
-            yield "scram_users", f"{readable(user)} {name_of(SCRAM_MECHANISMS, mechanism)}", {}
+            yield "scram_users", f"{readable(user)} {mechanism_name(mechanism)}", {}
         for token in sorted(self.delegation_tokens):
             yield "delegation_tokens", readable(token), {}
         if self.next_producer_id is not None:
             yield "producer_ids", "next", {"nextProducerId": self.next_producer_id}
         if self.zk_migration_state is not None:
-            state = name_of(ZK_MIGRATION_STATES, self.zk_migration_state)
+            state = name_of("zk_migration_state", self.zk_migration_state)
             yield "zk_migration", "state", {"zkMigrationState": state}
 
 

@@ -42,6 +42,7 @@ class _Message:
             )
         size: int
         self.magic: int
+        self.offset: int
         self.attributes: int
         self.offset, size, crc, self.magic, self.attributes = _START.unpack_from(data, start)
         if not SMALLEST <= size <= left - LOG_OVERHEAD:

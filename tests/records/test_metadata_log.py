@@ -180,9 +180,10 @@ def test_what_no_log_of_today_has() -> None:
     """Records of 3.x, and those that no release writes yet."""
     replayer = MetadataReplay()
     replayer.state.controllers[3] = Controller(3, ZERO_UUID, False, {}, {})
-    assert not replayer.apply(ZkMigrationStateRecord(zk_migration_state=2), 0, 0)
     assert not replayer.apply(UnregisterControllerRecord(controller_id=3), 1, 0)
-    assert replayer.state.items()["zk_migration"] == {"state": {"zkMigrationState": "MIGRATION"}}
+    for number, name in ((1, "MIGRATION"), (2, "PRE_MIGRATION"), (99, "99")):
+        assert not replayer.apply(ZkMigrationStateRecord(zk_migration_state=number), 0, 0)
+        assert replayer.state.items()["zk_migration"] == {"state": {"zkMigrationState": name}}
     assert not replayer.state.controllers
 
 
