@@ -241,11 +241,12 @@ class ClusterState(msgspec.Struct, kw_only=True):
         Kinds are those of KINDS. ``mask`` hides configs that hold secrets; the item keeps its name.
         """
         items: Items = {kind: {} for kind in KINDS}
+        counts: dict[tuple[str, str], int] = {}
         for kind, name, fields in self._walk(mask):
             named = items[kind]
-            unique, count = name, 1
+            unique = name
             while unique in named:  # two topics of one name, say, in a log gone wrong
-                count += 1
+                count = counts[kind, name] = counts.get((kind, name), 1) + 1
                 unique = f"{name} ({count})"
             named[unique] = fields
         return items
