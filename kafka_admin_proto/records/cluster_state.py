@@ -202,15 +202,47 @@ class ConfigValues(dict[str, str]):
         return repr(self.shown())
 
 
+class ScramUser(msgspec.Struct):
+    """A user's credential for one mechanism: its iterations, and by what to tell it from another.
+
+    ``digest`` (SHA-256 of salt and keys) is never shown.
+    """
+
+    iterations: int
+    digest: bytes
+
+    def __repr__(self) -> str:
+        return f"ScramUser(iterations={self.iterations})"
+
+
+class Token(msgspec.Struct):
+    """A delegation token; the log has no secret of it. Timestamps: milliseconds since 1970."""
+
+    owner: str
+    requester: str
+    renewers: list[str]
+    issue_timestamp: int
+    expiration_timestamp: int
+    max_timestamp: int
+
+    def fields(self) -> dict[str, Any]:
+        """Its JSON form, by the names of DelegationTokenRecord."""
+        return {
+            "owner": readable(self.owner),
+            "requester": readable(self.requester),
+            "renewers": [readable(renewer) for renewer in self.renewers],
+            "issueTimestamp": self.issue_timestamp,
+            "expirationTimestamp": self.expiration_timestamp,
+            "maxTimestamp": self.max_timestamp,
+        }
+
+
 #: Entity type ("user", "client-id", "ip") and name, None for the default; sorted by type.
 QuotaEntity = tuple[tuple[str, str | None], ...]
 
 
 class ClusterState(msgspec.Struct, kw_only=True):
-    """A cluster after the record at ``offset``; -1 where no record was read.
-
-    Of SCRAM users the mechanisms alone, of delegation tokens the ids alone are kept.
-    """
+    """A cluster after the record at ``offset``; -1 where no record was read."""
 
     offset: int = -1
     epoch: int = -1
@@ -224,8 +256,9 @@ class ClusterState(msgspec.Struct, kw_only=True):
     configs: dict[tuple[int, str], ConfigValues] = {}
     acls: dict[UUID, Acl] = {}
     quotas: dict[QuotaEntity, dict[str, float]] = {}
-    scram_users: set[tuple[str, int]] = set()
-    delegation_tokens: set[str] = set()
+    #: User and mechanism → the credential.
+    scram_users: dict[tuple[str, int], ScramUser] = {}
+    delegation_tokens: dict[str, Token] = {}
     next_producer_id: int | None = None
     zk_migration_state: int | None = None
 
@@ -240,9 +273,16 @@ class ClusterState(msgspec.Struct, kw_only=True):
 
         Kinds are those of KINDS. ``mask`` hides configs that hold secrets; the item keeps its name.
         """
+        return self._items(mask, digests=False)
+
+    def compared(self) -> Items:
+        """As ``items`` without masks, and with a digest of each credential: not to be shown."""
+        return self._items(mask=False, digests=True)
+
+    def _items(self, mask: bool, digests: bool) -> Items:
         items: Items = {kind: {} for kind in KINDS}
         counts: dict[tuple[str, str], int] = {}
-        for kind, name, fields in self._walk(mask):
+        for kind, name, fields in self._walk(mask, digests):
             named = items[kind]
             unique = name
             while unique in named:  # two topics of one name, say, in a log gone wrong
@@ -251,7 +291,7 @@ class ClusterState(msgspec.Struct, kw_only=True):
             named[unique] = fields
         return items
 
-    def _walk(self, mask: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    def _walk(self, mask: bool, digests: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
         for feature, level in sorted(self.features.items()):
             fields: dict[str, Any] = {"featureLevel": level}
             if feature == METADATA_VERSION:
@@ -281,10 +321,13 @@ class ClusterState(msgspec.Struct, kw_only=True):
         for entity, quotas in sorted(self.quotas.items(), key=lambda item: entity_text(item[0])):
             rates = {readable(key): _json_float(rate) for key, rate in sorted(quotas.items())}
             yield "quotas", entity_text(entity), rates
-        for user, mechanism in sorted(self.scram_users):
-            yield "scram_users", f"{readable(user)} {mechanism_name(mechanism)}", {}
-        for token in sorted(self.delegation_tokens):
-            yield "delegation_tokens", readable(token), {}
+        for (user, mechanism), credential in sorted(self.scram_users.items()):
+            fields = {"iterations": credential.iterations}
+            if digests:
+                fields["credential"] = credential.digest
+            yield "scram_users", f"{readable(user)} {mechanism_name(mechanism)}", fields
+        for token_id, token in sorted(self.delegation_tokens.items()):
+            yield "delegation_tokens", readable(token_id), token.fields()
         if self.next_producer_id is not None:
             yield "producer_ids", "next", {"nextProducerId": self.next_producer_id}
         if self.zk_migration_state is not None:
@@ -311,7 +354,7 @@ def diff(before: ClusterState, after: ClusterState, *, mask: bool = True) -> lis
     """What changed, by kind and name in the order of ``ClusterState.items``."""
     changes = []
     # Compared as they are and shown masked: that a secret changed is no secret.
-    old, new = before.items(mask=False), after.items(mask=False)
+    old, new = before.compared(), after.compared()
     old_shown, new_shown = before.items(mask=mask), after.items(mask=mask)
     for kind in KINDS:
         for name in [*old[kind], *(name for name in new[kind] if name not in old[kind])]:
@@ -320,11 +363,11 @@ def diff(before: ClusterState, after: ClusterState, *, mask: bool = True) -> lis
                 how: Literal["added", "removed"] = "added" if was is None else "removed"
                 changes.append(Change(kind, name, how, before=was, after=now))
                 continue
-            for field in [*was, *(field for field in now if field not in was)]:
+            for field in {**old[kind][name], **new[kind][name]}:
                 if old[kind][name].get(field) != new[kind][name].get(field):
-                    changes.append(
-                        Change(kind, name, "changed", field, was.get(field), now.get(field))
-                    )
+                    hidden = None if field in was or field in now else MASK
+                    sides = was.get(field, hidden), now.get(field, hidden)
+                    changes.append(Change(kind, name, "changed", field, *sides))
     return changes
 
 

@@ -19,6 +19,7 @@ from kafka_admin_proto.messages import (
     AbortTransactionRecord,
     BeginTransactionRecord,
     ConfigRecord,
+    DelegationTokenRecord,
     EndTransactionRecord,
     FenceBrokerRecord,
     NoOpRecord,
@@ -28,6 +29,7 @@ from kafka_admin_proto.messages import (
     SnapshotHeaderRecord,
     TopicRecord,
     UnregisterControllerRecord,
+    UserScramCredentialRecord,
     ZkMigrationStateRecord,
 )
 from kafka_admin_proto.records.batches import Batch, Record, write_batch
@@ -409,6 +411,56 @@ def test_secrets_are_masked_and_their_change_is_told() -> None:
     assert shown.count("opensesame") == 2
     assert diff(state, other, mask=False)[1].before == "opensesame"
     assert state.items(mask=False)["configs"]["BROKER 1"]["ssl.key.password"] == "opensesame"
+
+
+def scram(user: str, iterations: int, stored_key: bytes) -> Message:
+    return UserScramCredentialRecord(
+        name=user, mechanism=1, salt=b"salt", stored_key=stored_key, server_key=b"server",
+        iterations=iterations,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("mask", [True, False])
+def test_a_credential_that_was_replaced_shows_no_secret(mask: bool) -> None:
+    before, after = MetadataReplay(), MetadataReplay()
+    for name, keys in (("same", (b"kiwi", b"kiwi")), ("new", (b"kiwi", b"lemon"))):
+        for replayer, key in zip((before, after), keys, strict=True):
+            assert not replayer.apply(scram(name, 4096, key), 0, 0)
+    assert not before.apply(scram("more", 4096, b"kiwi"), 0, 0)
+    assert not after.apply(scram("more", 8192, b"lemon"), 0, 0)
+    found = diff(before.state, after.state, mask=mask)
+    assert [(c.kind, c.name, c.change, c.field, c.before, c.after) for c in found] == [
+        ("scram_users", "more SCRAM-SHA-256", "changed", "iterations", 4096, 8192),
+        ("scram_users", "more SCRAM-SHA-256", "changed", "credential", "********", "********"),
+        ("scram_users", "new SCRAM-SHA-256", "changed", "credential", "********", "********"),
+    ]
+    shown = repr(before.state) + repr(found) + repr(after.state.items(mask=mask))
+    digests = [user.digest for user in before.state.scram_users.values()]
+    assert not any(secret in shown for secret in ("salt", "kiwi", "lemon", "server", "digest"))
+    assert not any(repr(digest) in shown or digest.hex() in shown for digest in digests)
+    assert after.state.items(mask=mask)["scram_users"]["new SCRAM-SHA-256"] == {"iterations": 4096}
+    (gone,) = [c for c in diff(before.state, ClusterState(), mask=mask) if c.name.startswith("new")]
+    assert (gone.change, gone.before) == ("removed", {"iterations": 4096})
+
+
+def test_a_token_that_was_renewed() -> None:
+    before, after = MetadataReplay(), MetadataReplay()
+    for replayer, until in ((before, 2000), (after, 3000)):
+        token = DelegationTokenRecord(
+            owner="User:eve", requester="User:adam", renewers=["User:cain"], issue_timestamp=1000,
+            max_timestamp=9000, expiration_timestamp=until, token_id="apple",
+        )  # fmt: skip
+        assert not replayer.apply(token, 0, 0)
+    assert before.state.items()["delegation_tokens"] == {
+        "apple": {
+            "owner": "User:eve", "requester": "User:adam", "renewers": ["User:cain"],
+            "issueTimestamp": 1000, "expirationTimestamp": 2000, "maxTimestamp": 9000,
+        }
+    }  # fmt: skip
+    (change,) = diff(before.state, after.state)
+    assert (change.kind, change.name, change.field, change.before, change.after) == (
+        "delegation_tokens", "apple", "expirationTimestamp", 2000, 3000,
+    )  # fmt: skip
 
 
 def test_many_topics_of_one_name() -> None:
