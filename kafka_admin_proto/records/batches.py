@@ -266,6 +266,8 @@ def _check(batch: Batch) -> None:
             raise EncodeError(f"no {words} is named {name!r}", path=field, value=name)
     for field, bits in _NUMBERS.items():
         value = getattr(batch, field)
+        if field == "last_offset_delta" and batch.magic < 2:
+            bits = 65  # between any two offsets: only the last one is written
         if not isinstance(value, int) or not -1 << bits - 1 <= value < 1 << bits - 1:
             raise EncodeError(f"{value!r} is no int{bits}", path=field, value=value)
     if not 0 <= batch.magic <= 2:
