@@ -252,6 +252,49 @@ def test_sets_that_are_cut_short(release: str, tmp_path: Path) -> None:
     assert read_all == 4
 
 
+def gzips() -> list[bytes]:
+    """Batches compressed by gzip, with all kinds of things behind the first member."""
+    whole = Batch.of([Record(5 + n, 9, b"k", b"v" * n) for n in range(3)])
+    plain = write_batch(whole)
+    member, more = gzip.compress(plain[61:], mtime=0), gzip.compress(b"", mtime=0)
+    odd = bytearray(member)
+    odd[3] = 0xE0
+    tails = [
+        b"", b"rest", b"\0" * 50, b"\x1f", b"\x1f\x8b", b"\x1f\x8b\x08", b"\x1f\x8b" + bytes(50),
+        b"\x1f\x8b\x08\x02" + bytes(50), b"\x1f\x8b\x08\x08" + b"a" * 50,
+        b"\x1f\x8b\x08\x04\0\0\0\0\0\0\xff\xff" + bytes(50), more, more * 2, more + b"rest",
+        more[:-1] + b"?", member, more[:10] + b"\xff" * 30,
+        *(more[:size] for size in range(len(more))),
+        *(member[:size] for size in range(20, len(member))),
+    ]  # fmt: skip
+    streams = [member + tail for tail in tails]
+    streams += [bytes(odd), *(member[:size] for size in range(len(member)))]
+    halves = (plain[61:70], plain[70:])
+    streams.append(b"".join(gzip.compress(half) for half in halves))
+    made = []
+    for stream in streams:
+        data = bytearray(plain[:61] + stream)
+        data[8:12] = (len(data) - 12).to_bytes(4, "big")
+        data[22] |= 1
+        made.append(with_checksum(data))
+    return made
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_follows_a_gzip_member(release: str, tmp_path: Path) -> None:
+    made = gzips()
+    requests = [f"read\t{data.hex()}" for data in made]
+    agreed = 0
+    for data, (verdict, text) in zip(made, kafka(release, requests, tmp_path), strict=True):
+        found = read_records(data)
+        assert (verdict == "ok") == (not list(found.errors())), (data.hex(), text, found)
+        if verdict == "ok":
+            agreed += 1
+            assert [as_json(batch) for batch in found.batches] == json.loads(text)
+    assert agreed > 30
+    assert len(made) - agreed > 30
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_control_records(release: str, tmp_path: Path) -> None:
     """Each type as Kafka writes it says the same to us, and is written the same."""
