@@ -39,8 +39,11 @@ _TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
             "resourceName",
         ),
     ),
-    "scram_users": ("SCRAM user", ()),
-    "delegation_tokens": ("delegation token", ()),
+    "scram_users": ("SCRAM user", ("iterations",)),
+    "delegation_tokens": (
+        "delegation token",
+        ("owner", "issueTimestamp", "expirationTimestamp", "maxTimestamp", "renewers"),
+    ),
     "producer_ids": ("producer ids", ("nextProducerId",)),
     "zk_migration": ("ZooKeeper migration", ("zkMigrationState",)),
 }  # fmt: skip

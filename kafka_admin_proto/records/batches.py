@@ -25,6 +25,7 @@ from kafka_admin_proto.records.message_sets import (
 from kafka_admin_proto.records.model import (
     COMPRESSIONS,
     DEFAULT_DECOMPRESSED_LIMIT,
+    TIMESTAMP_TYPES,
     Batch,
     Record,
     RecordSet,
@@ -54,6 +55,12 @@ _FROM_ATTRIBUTES = struct.Struct(">hiqqqhii")
 _ATTRIBUTES_AT = 21
 _COMPRESSION, _LOG_APPEND, _TRANSACTIONAL, _CONTROL, _DELETE_HORIZON = 7, 8, 16, 32, 64
 _UNBOUNDED = 1 << 62
+#: Fields that are numbers, and their bits.
+_NUMBERS = {
+    "magic": 8, "base_offset": 64, "partition_leader_epoch": 32, "last_offset_delta": 32,
+    "base_timestamp": 64, "max_timestamp": 64, "producer_id": 64, "producer_epoch": 16,
+    "base_sequence": 32,
+}  # fmt: skip
 
 
 def read_batches(data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT) -> Iterator[Batch]:
@@ -211,16 +218,9 @@ def write_batch(batch: Batch) -> bytes:
     Raises EncodeError with the path of what does not fit; MissingExtraError where the package that
     compresses is not installed.
     """
-    if batch.compression not in COMPRESSIONS:
-        raise EncodeError(
-            f"no compression is named {batch.compression!r}",
-            path="compression",
-            value=batch.compression,
-        )
-    if batch.magic in (0, 1):
+    _check(batch)
+    if batch.magic < 2:
         return write_messages(batch)
-    if batch.magic != 2:
-        raise EncodeError("magic is 0, 1 or 2", path="magic", value=batch.magic)
     if batch.timestamp_type == "none":
         raise EncodeError("magic 2 has timestamps", path="timestamp_type", value="none")
     append_time = batch.max_timestamp if batch.timestamp_type == "log_append" else None
@@ -230,9 +230,9 @@ def write_batch(batch: Batch) -> bytes:
     attributes = (
         COMPRESSIONS.index(batch.compression)
         | _LOG_APPEND * (batch.timestamp_type == "log_append")
-        | _TRANSACTIONAL * batch.is_transactional
-        | _CONTROL * batch.is_control
-        | _DELETE_HORIZON * batch.has_delete_horizon
+        | _TRANSACTIONAL * bool(batch.is_transactional)
+        | _CONTROL * bool(batch.is_control)
+        | _DELETE_HORIZON * bool(batch.has_delete_horizon)
     )
     try:
         tail = _FROM_ATTRIBUTES.pack(
@@ -250,5 +250,30 @@ def write_batch(batch: Batch) -> bytes:
             )
             + tail
         )
-    except struct.error as error:
-        raise EncodeError(f"a number of its header does not fit: {error}", value=batch) from None
+    except struct.error:  # of its length: all other numbers have been checked
+        raise EncodeError(
+            f"its records take {len(records)} bytes, and a batch has an int32 for its length",
+            path="records",
+        ) from None
+
+
+def _check(batch: Batch) -> None:
+    """Refuse what no batch can have, whatever its magic."""
+    for names, field in ((COMPRESSIONS, "compression"), (TIMESTAMP_TYPES, "timestamp_type")):
+        name = getattr(batch, field)
+        if name not in names:
+            words = field.replace("_", " ")
+            raise EncodeError(f"no {words} is named {name!r}", path=field, value=name)
+    for field, bits in _NUMBERS.items():
+        value = getattr(batch, field)
+        if field == "last_offset_delta" and batch.magic < 2:
+            bits = 65  # between any two offsets: only the last one is written
+        if not isinstance(value, int) or not -1 << bits - 1 <= value < 1 << bits - 1:
+            raise EncodeError(f"{value!r} is no int{bits}", path=field, value=value)
+    if not 0 <= batch.magic <= 2:
+        raise EncodeError("magic is 0, 1 or 2", path="magic", value=batch.magic)
+    if not isinstance(batch.records, (list, tuple)):
+        raise EncodeError("records are a list", path="records", value=batch.records)
+    for index, record in enumerate(batch.records):
+        if not isinstance(record, Record):
+            raise EncodeError("it is no Record", path=f"records[{index}]", value=record)

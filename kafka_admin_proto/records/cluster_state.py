@@ -14,18 +14,10 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.records.metadata_names import (
-    ACL_OPERATIONS,
-    ACL_PATTERNS,
-    ACL_PERMISSIONS,
-    ACL_RESOURCES,
-    CONFIG_RESOURCES,
-    LEADER_RECOVERY_STATES,
     METADATA_VERSION,
-    METADATA_VERSIONS,
-    SCRAM_MECHANISMS,
-    SECURITY_PROTOCOLS,
-    ZK_MIGRATION_STATES,
+    mechanism_name,
     name_of,
+    version_name,
 )
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.wire.blobs import readable
@@ -53,7 +45,7 @@ class Endpoint(msgspec.Struct, frozen=True):
         """Its JSON form."""
         shown = {"name": readable(self.name), "host": readable(self.host), "port": self.port}
         if self.security_protocol is not None:
-            shown["securityProtocol"] = name_of(SECURITY_PROTOCOLS, self.security_protocol)
+            shown["securityProtocol"] = name_of("security_protocol", self.security_protocol)
         return shown
 
 
@@ -84,7 +76,7 @@ class Partition(msgspec.Struct):
             "lastKnownElr": list(self.last_known_elr),
             "leaderEpoch": self.leader_epoch,
             "partitionEpoch": self.partition_epoch,
-            "leaderRecoveryState": name_of(LEADER_RECOVERY_STATES, self.leader_recovery_state),
+            "leaderRecoveryState": name_of("leader_recovery_state", self.leader_recovery_state),
             "directories": _ids(self.directories),
         }
 
@@ -188,10 +180,10 @@ class Acl(msgspec.Struct, frozen=True):
         return {
             "principal": readable(self.principal),
             "host": readable(self.host),
-            "permissionType": name_of(ACL_PERMISSIONS, self.permission_type),
-            "operation": name_of(ACL_OPERATIONS, self.operation),
-            "resourceType": name_of(ACL_RESOURCES, self.resource_type),
-            "patternType": name_of(ACL_PATTERNS, self.pattern_type),
+            "permissionType": name_of("acl_permission_type", self.permission_type),
+            "operation": name_of("acl_operation", self.operation),
+            "resourceType": name_of("acl_resource_type", self.resource_type),
+            "patternType": name_of("pattern_type", self.pattern_type),
             "resourceName": readable(self.resource_name),
         }
 
@@ -210,15 +202,47 @@ class ConfigValues(dict[str, str]):
         return repr(self.shown())
 
 
+class ScramUser(msgspec.Struct):
+    """A user's credential for one mechanism: its iterations, and by what to tell it from another.
+
+    ``digest`` (SHA-256 of salt and keys) is never shown.
+    """
+
+    iterations: int
+    digest: bytes
+
+    def __repr__(self) -> str:
+        return f"ScramUser(iterations={self.iterations})"
+
+
+class Token(msgspec.Struct):
+    """A delegation token; the log has no secret of it. Timestamps: milliseconds since 1970."""
+
+    owner: str
+    requester: str
+    renewers: list[str]
+    issue_timestamp: int
+    expiration_timestamp: int
+    max_timestamp: int
+
+    def fields(self) -> dict[str, Any]:
+        """Its JSON form, by the names of DelegationTokenRecord."""
+        return {
+            "owner": readable(self.owner),
+            "requester": readable(self.requester),
+            "renewers": [readable(renewer) for renewer in self.renewers],
+            "issueTimestamp": self.issue_timestamp,
+            "expirationTimestamp": self.expiration_timestamp,
+            "maxTimestamp": self.max_timestamp,
+        }
+
+
 #: Entity type ("user", "client-id", "ip") and name, None for the default; sorted by type.
 QuotaEntity = tuple[tuple[str, str | None], ...]
 
 
 class ClusterState(msgspec.Struct, kw_only=True):
-    """A cluster after the record at ``offset``; -1 where no record was read.
-
-    Of SCRAM users the mechanisms alone, of delegation tokens the ids alone are kept.
-    """
+    """A cluster after the record at ``offset``; -1 where no record was read."""
 
     offset: int = -1
     epoch: int = -1
@@ -232,8 +256,9 @@ class ClusterState(msgspec.Struct, kw_only=True):
     configs: dict[tuple[int, str], ConfigValues] = {}
     acls: dict[UUID, Acl] = {}
     quotas: dict[QuotaEntity, dict[str, float]] = {}
-    scram_users: set[tuple[str, int]] = set()
-    delegation_tokens: set[str] = set()
+    #: User and mechanism → the credential.
+    scram_users: dict[tuple[str, int], ScramUser] = {}
+    delegation_tokens: dict[str, Token] = {}
     next_producer_id: int | None = None
     zk_migration_state: int | None = None
 
@@ -241,24 +266,32 @@ class ClusterState(msgspec.Struct, kw_only=True):
     def metadata_version(self) -> str | None:
         """Name of the metadata.version in force, "4.0-IV3"; None before one is set."""
         level = self.features.get(METADATA_VERSION)
-        return None if level is None else name_of(METADATA_VERSIONS, level)
+        return None if level is None else version_name(level)
 
     def items(self, *, mask: bool = True) -> Items:
         """Everything as kind → name → fields, kinds and names in a settled order.
 
         Kinds are those of KINDS. ``mask`` hides configs that hold secrets; the item keeps its name.
         """
+        return self._items(mask, digests=False)
+
+    def compared(self) -> Items:
+        """As ``items`` without masks, and with a digest of each credential: not to be shown."""
+        return self._items(mask=False, digests=True)
+
+    def _items(self, mask: bool, digests: bool) -> Items:
         items: Items = {kind: {} for kind in KINDS}
-        for kind, name, fields in self._walk(mask):
+        counts: dict[tuple[str, str], int] = {}
+        for kind, name, fields in self._walk(mask, digests):
             named = items[kind]
-            unique, count = name, 1
+            unique = name
             while unique in named:  # two topics of one name, say, in a log gone wrong
-                count += 1
+                count = counts[kind, name] = counts.get((kind, name), 1) + 1
                 unique = f"{name} ({count})"
             named[unique] = fields
         return items
 
-    def _walk(self, mask: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    def _walk(self, mask: bool, digests: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
         for feature, level in sorted(self.features.items()):
             fields: dict[str, Any] = {"featureLevel": level}
             if feature == METADATA_VERSION:
@@ -281,21 +314,24 @@ class ClusterState(msgspec.Struct, kw_only=True):
                 yield "partitions", f"{name}-{number}", partition.fields()
         for (resource, name), values in sorted(self.configs.items()):
             shown = dict(sorted(values.shown(mask=mask).items()))
-            resource_name = readable(name) or "<default>"
-            yield "configs", f"{name_of(CONFIG_RESOURCES, resource)} {resource_name}", shown
+            kind = name_of("config_resource_type", resource)
+            yield "configs", f"{kind} {readable(name) or '<default>'}", shown
         for acl_id, acl in sorted(self.acls.items()):
             yield "acls", topic_id_to_text(acl_id), acl.fields()
         for entity, quotas in sorted(self.quotas.items(), key=lambda item: entity_text(item[0])):
             rates = {readable(key): _json_float(rate) for key, rate in sorted(quotas.items())}
             yield "quotas", entity_text(entity), rates
-        for user, mechanism in sorted(self.scram_users):
-            yield "scram_users", f"{readable(user)} {name_of(SCRAM_MECHANISMS, mechanism)}", {}
-        for token in sorted(self.delegation_tokens):
-            yield "delegation_tokens", readable(token), {}
+        for (user, mechanism), credential in sorted(self.scram_users.items()):
+            fields = {"iterations": credential.iterations}
+            if digests:
+                fields["credential"] = credential.digest
+            yield "scram_users", f"{readable(user)} {mechanism_name(mechanism)}", fields
+        for token_id, token in sorted(self.delegation_tokens.items()):
+            yield "delegation_tokens", readable(token_id), token.fields()
         if self.next_producer_id is not None:
             yield "producer_ids", "next", {"nextProducerId": self.next_producer_id}
         if self.zk_migration_state is not None:
-            state = name_of(ZK_MIGRATION_STATES, self.zk_migration_state)
+            state = name_of("zk_migration_state", self.zk_migration_state)
             yield "zk_migration", "state", {"zkMigrationState": state}
 
 
@@ -318,7 +354,7 @@ def diff(before: ClusterState, after: ClusterState, *, mask: bool = True) -> lis
     """What changed, by kind and name in the order of ``ClusterState.items``."""
     changes = []
     # Compared as they are and shown masked: that a secret changed is no secret.
-    old, new = before.items(mask=False), after.items(mask=False)
+    old, new = before.compared(), after.compared()
     old_shown, new_shown = before.items(mask=mask), after.items(mask=mask)
     for kind in KINDS:
         for name in [*old[kind], *(name for name in new[kind] if name not in old[kind])]:
@@ -327,11 +363,11 @@ def diff(before: ClusterState, after: ClusterState, *, mask: bool = True) -> lis
                 how: Literal["added", "removed"] = "added" if was is None else "removed"
                 changes.append(Change(kind, name, how, before=was, after=now))
                 continue
-            for field in [*was, *(field for field in now if field not in was)]:
+            for field in {**old[kind][name], **new[kind][name]}:
                 if old[kind][name].get(field) != new[kind][name].get(field):
-                    changes.append(
-                        Change(kind, name, "changed", field, was.get(field), now.get(field))
-                    )
+                    hidden = None if field in was or field in now else MASK
+                    sides = was.get(field, hidden), now.get(field, hidden)
+                    changes.append(Change(kind, name, "changed", field, *sides))
     return changes
 
 

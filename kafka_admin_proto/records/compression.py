@@ -8,6 +8,7 @@ become, so that a size that lies reserves nothing, and what is longer than the l
 from __future__ import annotations
 
 import importlib
+import struct
 import zlib
 from collections.abc import Callable
 from types import ModuleType
@@ -23,7 +24,11 @@ _XERIAL_BLOCK = 32 * 1024
 #: A copy of three bytes, which is the shortest for its output, gives 64.
 _SNAPPY_MOST = 22
 
-_GZIP_MAGIC = b"\x1f\x8b"
+#: The magic, and deflate, which is the only method.
+_GZIP_MAGIC = b"\x1f\x8b\x08"
+_GZIP_HEADER_CRC, _GZIP_EXTRA, _GZIP_NAME, _GZIP_COMMENT = 2, 4, 8, 16
+#: Header, two bytes of an empty deflate stream, checksum and length.
+_GZIP_SMALLEST = 20
 _GZIP_CHUNK = 4096
 
 
@@ -97,22 +102,55 @@ def _too_large(limit: int) -> DecodeError:
 
 
 def _gunzip(data: bytes, limit: int) -> bytes:
+    """All members that follow one another, as Java's ``GZIPInputStream`` finds them.
+
+    What comes behind a member is not looked at where it begins with no header, or is too short
+    for a member.
+    """
     parts: list[bytes] = []
     left = limit
-    offset = 0
-    while True:
-        offset, left = _gunzip_member(data, offset, left, limit, parts)
-        # Members may follow one another; as in Java, what is no member is not looked at.
-        if not data.startswith(_GZIP_MAGIC, offset):
-            return b"".join(parts)
+    start: int | None = _gzip_header(data, 0)
+    if start is None:
+        raise DecodeError("gzip: it does not begin with a header", expected="gzip")
+    while start is not None:
+        offset, left = _gunzip_member(data, start, left, limit, parts)
+        start = None
+        if len(data) - offset >= _GZIP_SMALLEST - 1:
+            start = _gzip_header(data, offset)
+    return b"".join(parts)
+
+
+def _gzip_header(data: bytes, offset: int) -> int | None:
+    """Where the header of a member at ``offset`` ends; None if there is no whole one (RFC 1952)."""
+    end = offset + 10
+    if not data.startswith(_GZIP_MAGIC, offset) or len(data) < end:
+        return None
+    flags = data[offset + 3]
+    if flags & _GZIP_EXTRA:
+        end += 2 + int.from_bytes(data[end : end + 2], "little")
+    for flag in (_GZIP_NAME, _GZIP_COMMENT):
+        if flags & flag:
+            end = data.find(0, end) + 1
+            if not end:
+                return None
+    if flags & _GZIP_HEADER_CRC:
+        crc = zlib.crc32(memoryview(data)[offset:end]) & 0xFFFF
+        if data[end : end + 2] != crc.to_bytes(2, "little"):
+            return None
+        end += 2
+    return end if end <= len(data) else None
 
 
 def _gunzip_member(
     data: bytes, start: int, left: int, limit: int, parts: list[bytes]
 ) -> tuple[int, int]:
-    """Append what a member holds; return the offset of its end and what is left of the limit."""
-    member = zlib.decompressobj(wbits=31)
+    """Append what a member holds whose header ends at ``start``.
+
+    Returns the offset of its end and what is left of the limit.
+    """
+    member = zlib.decompressobj(wbits=-15)
     offset = start
+    crc = size = 0
     # What a member leaves of a chunk is copied: many small members must not copy all the rest.
     chunk = _GZIP_CHUNK
     while not member.eof:
@@ -126,9 +164,21 @@ def _gunzip_member(
         if left < 0:
             raise _too_large(limit)
         parts.append(part)
+        crc = zlib.crc32(part, crc)
+        size += len(part)
         offset = min(offset + chunk, len(data))
         chunk *= 2
-    return offset - len(member.unused_data), left
+    offset -= len(member.unused_data)
+    trailer = data[offset : offset + 8]
+    if len(trailer) < 8:
+        raise DecodeError("gzip ends too early", offset=len(data), expected="all of it")
+    if trailer != struct.pack("<II", crc, size & 0xFFFFFFFF):
+        raise DecodeError(
+            "gzip: its checksum or length is not that of the data",
+            offset=offset,
+            expected=f"CRC-32 {crc:08x} and {size} bytes",
+        )
+    return offset + 8, left
 
 
 def _unsnap(data: bytes, limit: int) -> bytes:

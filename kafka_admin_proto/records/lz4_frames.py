@@ -54,7 +54,9 @@ def measure(data: bytes, *, repair: bool) -> tuple[bytes, int]:
             most += min(size * _LZ4_MOST, largest)
         position += size + between
         if position > len(data):
-            raise DecodeError("lz4 ends in the middle of a block", offset=start, expected="all")
+            raise DecodeError(
+                "lz4 ends in the middle of a block", offset=min(start, len(data)), expected="all"
+            )
     position += 4 if flags & _CHECKSUM_OF_CONTENT else 0
     frame = data[:position]
     if repair:

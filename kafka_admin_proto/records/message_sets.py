@@ -42,6 +42,7 @@ class _Message:
             )
         size: int
         self.magic: int
+        self.offset: int
         self.attributes: int
         self.offset, size, crc, self.magic, self.attributes = _START.unpack_from(data, start)
         if not SMALLEST <= size <= left - LOG_OVERHEAD:
@@ -253,7 +254,13 @@ def write_messages(batch: Batch) -> bytes:
     packed = compression.compress(batch.compression, inner, magic=batch.magic)
     attributes = COMPRESSIONS.index(batch.compression) | append
     wrapper = Record(wrapper_offset, batch.max_timestamp, None, packed)
-    return _message(wrapper, batch.magic, attributes, wrapper_offset)
+    try:
+        return _message(wrapper, batch.magic, attributes, wrapper_offset)
+    except struct.error:
+        raise EncodeError(
+            f"offset {wrapper_offset} and {len(packed)} bytes of records do not fit a message",
+            path="records",
+        ) from None
 
 
 def _check(batch: Batch) -> None:

@@ -72,10 +72,11 @@ def replay(folder: str | os.PathLike[str], at: int | None = None) -> Replayed:
     """The cluster after the record at offset ``at``, or after the last one.
 
     ``folder`` holds segments and snapshots, or a folder ``__cluster_metadata-0`` that does. The
-    newest snapshot at or below the offset is taken that is whole, else the newest; without one the
-    replay is from the log's start. Whatever cannot be read is a problem, and what can be is still
-    applied. Raises MetadataLogError where the folder holds no such log or not that offset, and
-    OSError where a file cannot be read.
+    newest snapshot at or below the offset is taken that is whole, and an older one only where the
+    log goes on from it; else the newest in which no more than records cannot be read, else the
+    newest; without one the replay is from the log's start. Whatever cannot be read is a problem,
+    and what can be is still applied. Raises MetadataLogError where the folder holds no such log or
+    not that offset, and OSError where a file cannot be read.
     """
     files = _Files(Path(folder))
     if at is not None and at < 0:
@@ -120,6 +121,10 @@ class _Files:
         starts = [start for start, _ in self.segments]
         return min([*starts, *(max(end - 1, 0) for end, _, _ in self.snapshots)])
 
+    def go_on_from(self, offset: int) -> bool:
+        """Whether the first segment does not begin behind ``offset``."""
+        return bool(self.segments) and self.segments[0][0] <= offset
+
     def segments_from(self, offset: int) -> Iterator[tuple[int, Path]]:
         """Those that may hold ``offset`` or a later one."""
         for index, (start, path) in enumerate(self.segments):
@@ -129,24 +134,32 @@ class _Files:
 
 
 def _from_snapshot(files: _Files, at: int | None) -> Replayed:
-    """The state in the newest snapshot at or below ``at`` that is whole, else in the newest."""
-    newest: Replayed | None = None
+    """The state to begin with, by the rules in ``replay``."""
+    best: Replayed | None = None
+    best_is_complete = False
     given_up: list[LogProblem] = []
-    for end, epoch, path in reversed(files.snapshots):
-        if at is not None and end - 1 > at:
-            continue
+    snapshots = [each for each in files.snapshots if at is None or each[0] - 1 <= at]
+    for end, epoch, path in reversed(snapshots):
+        goes_on = end == snapshots[-1][0] or files.go_on_from(end)
+        if best_is_complete and not goes_on:
+            break
         found = _read_snapshot(path, end, epoch)
-        if not found.problems:
+        if goes_on and not found.problems:
             found.problems = given_up
             return found
-        newest = newest or found
-        fault = found.problems[0]
-        given_up.append(
-            LogProblem(f"the snapshot is not used: {fault.text}", fault.file, fault.position)
-        )
-    if newest is None or (files.segments and files.segments[0][0] == 0):
+        # Other problems have no offset: bytes are gone, and nothing tells with how much.
+        is_complete = all(problem.offset is not None for problem in found.problems)
+        if best is None or (is_complete and not best_is_complete):
+            best = msgspec.structs.replace(found, problems=[*given_up, *found.problems])
+            best_is_complete = is_complete
+        if found.problems:
+            fault = found.problems[0]
+            given_up.append(
+                LogProblem(f"the snapshot is not used: {fault.text}", fault.file, fault.position)
+            )
+    if best is None or files.go_on_from(0):
         return Replayed(ClusterState(), problems=given_up)
-    return newest
+    return best
 
 
 def _read_snapshot(path: Path, end: int, epoch: int) -> Replayed:
@@ -227,7 +240,7 @@ class _Tail:
         self._files = files
         self._at = at
         self._replay = MetadataReplay(replayed.state)
-        self._next = replayed.state.offset + 1
+        self._start = self._next = replayed.state.offset + 1
 
     def read(self) -> None:
         for start, path in self._files.segments_from(self._next):
@@ -239,28 +252,60 @@ class _Tail:
     def _read_one(self, path: Path) -> None:
         replayer = _Replayer(path, self._replay, self._at)
         before = -1
+        known = self._next
+        twice: range | None = None
+        twice_at = 0
         for found in read_segment(path):
-            if isinstance(found, Batch):
-                if self._at is not None and found.base_offset > self._at:
-                    break
-                if found.base_offset <= before:
-                    text = f"base offset {found.base_offset} comes after offset {before}"
-                    replayer.report(f"{text}; the batch is not applied", found.offset_in_data)
-                    continue
-                before = found.last_offset
-                if before < self._next:
-                    continue
-                if found.base_offset > self._next:
-                    self._missing(found.base_offset)
+            if isinstance(found, Gap):
+                replayer.take(found)
+                continue
+            if self._at is not None and found.base_offset > self._at:
+                break
+            if found.base_offset <= before:
+                text = f"base offset {found.base_offset} comes after offset {before}"
+                replayer.report(f"{text}; the batch is not applied", found.offset_in_data)
+                continue
+            last = _last_offset(found)
+            if last is None:
+                replayer.take(found)
+                continue
+            before = last
+            again = range(max(found.base_offset, self._start), min(last + 1, known))
+            if again:
+                twice_at = found.offset_in_data if twice is None else twice_at
+                twice = range(again.start if twice is None else twice.start, again.stop)
+            if last < self._next:
+                continue
+            if found.base_offset > self._next:
+                replayer.problems.append(self._missing(found.base_offset))
             replayer.take(found, self._next)
-            if isinstance(found, Batch):
-                self._next = found.last_offset + 1
+            self._next = last + 1
+            # The last offsets of a batch, or all, may have no records any more.
+            reached = last if self._at is None else min(last, self._at)
+            if reached > self._replay.state.offset:
+                self._replay.skip(reached, found.partition_leader_epoch)
+        if twice is not None:
+            text = (
+                f"{_span(twice)} in the segment before, too; what this one has there is not applied"
+            )
+            replayer.report(text, twice_at, twice.start)
         self._replayed.problems += replayer.problems
 
-    def _missing(self, to: int) -> None:
-        gap = f"{self._next}" if to - 1 == self._next else f"{self._next} to {to - 1}"
+    def _missing(self, to: int) -> LogProblem:
+        text = f"{_span(range(self._next, to))} missing"
         if self._next == 0:
-            text = f"offsets {gap} are missing: no snapshot holds what they did"
-        else:
-            text = f"offsets {gap} are missing"
-        self._replayed.problems.append(LogProblem(text))
+            text += ": no snapshot holds what they did"
+        return LogProblem(text)
+
+
+def _last_offset(batch: Batch) -> int | None:
+    """The last offset of a batch, by its records alone where it is faulty; None if it has none."""
+    if batch.error is None:
+        return max(batch.base_offset, batch.last_offset)
+    return batch.records[-1].offset if batch.records else None
+
+
+def _span(offsets: range) -> str:
+    """Them as the subject of a sentence: "offset 6 is", "offsets 6 to 9 are"."""
+    first, last = offsets[0], offsets[-1]
+    return f"offset {first} is" if first == last else f"offsets {first} to {last} are"

@@ -1,42 +1,17 @@
 """Names of the numbers in metadata records, as Kafka's own enums have them.
 
-A number that none of them has is shown as itself.
+The table is ``schemas/meanings.json``, that of explanations too. A number that it does not have is
+shown as itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import lru_cache
 
-#: ``org.apache.kafka.common.config.ConfigResource.Type``
-CONFIG_RESOURCES = {2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER", 16: "CLIENT_METRICS", 32: "GROUP"}
+from kafka_admin_proto.render.meanings import all_meanings
+
+#: In ConfigRecord.
 TOPIC_RESOURCE = 2
-
-#: ``org.apache.kafka.clients.admin.ScramMechanism``
-SCRAM_MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
-
-#: ``org.apache.kafka.common.security.auth.SecurityProtocol``
-SECURITY_PROTOCOLS = {0: "PLAINTEXT", 1: "SSL", 2: "SASL_PLAINTEXT", 3: "SASL_SSL"}
-
-#: ``org.apache.kafka.common.resource.ResourceType``
-ACL_RESOURCES = {
-    2: "TOPIC", 3: "GROUP", 4: "CLUSTER", 5: "TRANSACTIONAL_ID", 6: "DELEGATION_TOKEN", 7: "USER",
-}  # fmt: skip
-#: ``org.apache.kafka.common.resource.PatternType``
-ACL_PATTERNS = {3: "LITERAL", 4: "PREFIXED"}
-#: ``org.apache.kafka.common.acl.AclPermissionType``
-ACL_PERMISSIONS = {2: "DENY", 3: "ALLOW"}
-#: ``org.apache.kafka.common.acl.AclOperation``
-ACL_OPERATIONS = {
-    2: "ALL", 3: "READ", 4: "WRITE", 5: "CREATE", 6: "DELETE", 7: "ALTER", 8: "DESCRIBE",
-    9: "CLUSTER_ACTION", 10: "DESCRIBE_CONFIGS", 11: "ALTER_CONFIGS", 12: "IDEMPOTENT_WRITE",
-    13: "CREATE_TOKENS", 14: "DESCRIBE_TOKENS", 15: "TWO_PHASE_COMMIT",
-}  # fmt: skip
-
-#: ``org.apache.kafka.metadata.LeaderRecoveryState``
-LEADER_RECOVERY_STATES = {0: "RECOVERED", 1: "RECOVERING"}
-
-#: ``org.apache.kafka.metadata.migration.ZkMigrationState`` (Kafka 3.x)
-ZK_MIGRATION_STATES = {0: "NONE", 1: "PRE_MIGRATION", 2: "MIGRATION", 3: "POST_MIGRATION"}
 
 METADATA_VERSION = "metadata.version"
 #: ``org.apache.kafka.server.common.MetadataVersion``: level of the feature → name.
@@ -50,6 +25,17 @@ METADATA_VERSIONS = {
 }  # fmt: skip
 
 
-def name_of(names: Mapping[int, str], number: int) -> str:
-    """The number's name, or its digits where it has none."""
-    return names.get(number) or str(number)
+@lru_cache(maxsize=1024)
+def name_of(meaning: str, number: int) -> str:
+    """The number's name in the enum ``meaning`` of the table, or its digits where it has none."""
+    return all_meanings()[meaning].name(number) or str(number)
+
+
+def version_name(level: int) -> str:
+    """The release of a level of ``metadata.version``, "4.0-IV3", or its digits."""
+    return METADATA_VERSIONS.get(level) or str(level)
+
+
+def mechanism_name(mechanism: int) -> str:
+    """The name of a SCRAM mechanism on the wire, "SCRAM-SHA-256", or its digits."""
+    return name_of("scram_mechanism", mechanism).replace("_", "-")

@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -46,6 +47,8 @@ from kafka_admin_proto.records.cluster_state import (
     Controller,
     Endpoint,
     Partition,
+    ScramUser,
+    Token,
     Topic,
 )
 from kafka_admin_proto.records.metadata_names import METADATA_VERSION, TOPIC_RESOURCE
@@ -362,22 +365,31 @@ def _quota(state: ClusterState, record: ClientQuotaRecord) -> None:
 
 @_rule(UserScramCredentialRecord)
 def _scram_user(state: ClusterState, record: UserScramCredentialRecord) -> None:
-    state.scram_users.add((record.name, record.mechanism))
+    secrets = (record.salt, record.stored_key, record.server_key)
+    digest = sha256(b"".join(sha256(secret).digest() for secret in secrets)).digest()
+    state.scram_users[record.name, record.mechanism] = ScramUser(record.iterations, digest)
 
 
 @_rule(RemoveUserScramCredentialRecord)
 def _remove_scram_user(state: ClusterState, record: RemoveUserScramCredentialRecord) -> None:
-    state.scram_users.discard((record.name, record.mechanism))
+    state.scram_users.pop((record.name, record.mechanism), None)
 
 
 @_rule(DelegationTokenRecord)
 def _token(state: ClusterState, record: DelegationTokenRecord) -> None:
-    state.delegation_tokens.add(record.token_id)
+    state.delegation_tokens[record.token_id] = Token(
+        owner=record.owner,
+        requester=record.requester,
+        renewers=record.renewers,
+        issue_timestamp=record.issue_timestamp,
+        expiration_timestamp=record.expiration_timestamp,
+        max_timestamp=record.max_timestamp,
+    )
 
 
 @_rule(RemoveDelegationTokenRecord)
 def _remove_token(state: ClusterState, record: RemoveDelegationTokenRecord) -> None:
-    state.delegation_tokens.discard(record.token_id)
+    state.delegation_tokens.pop(record.token_id, None)
 
 
 @_rule(ProducerIdsRecord)

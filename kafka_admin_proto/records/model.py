@@ -12,6 +12,7 @@ from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError
 CompressionName = Literal["none", "gzip", "snappy", "lz4", "zstd"]
 #: "none" is what magic 0 has: no timestamps at all.
 TimestampType = Literal["create", "log_append", "none"]
+TIMESTAMP_TYPES: tuple[TimestampType, ...] = ("create", "log_append", "none")
 
 #: Names of compressions by their number in the attributes.
 COMPRESSIONS: tuple[CompressionName, ...] = ("none", "gzip", "snappy", "lz4", "zstd")

@@ -14,9 +14,9 @@ from kafka_admin_proto.errors import DecodeError, EncodeError
 from kafka_admin_proto.records.model import Record
 
 _LOWEST_LONG, _HIGHEST_LONG = -(1 << 63), (1 << 63) - 1
-#: Base timestamps so near the end of int64 that a two-byte delta may leave it.
-_NEAR_END = 1 << 14
-_INT32 = range(-(1 << 31), 1 << 31)
+_LOWEST_INT, _HIGHEST_INT = -(1 << 31), (1 << 31) - 1
+#: A base timestamp and a delta's zigzag form of less than this make no sum beyond int64.
+_FAR = 1 << 62
 #: What is decompressed may hold one record or header for so many bytes of its limit: many tiny
 #: ones would take a multiple of the limit as Python values.
 BYTES_PER_ITEM = 64
@@ -47,7 +47,8 @@ def read_records_v2(
             f"base offset {base_offset} leaves no room for records", offset=0, expected="an offset"
         )
     first = len(records)
-    near_end = not _LOWEST_LONG + _NEAR_END < base_timestamp < _HIGHEST_LONG - _NEAR_END
+    # Timestamps are made so in Java, where int64 wraps around.
+    wraps = not -_FAR < base_timestamp < _FAR
     add = records.append
     p = start
     record_start = start
@@ -78,9 +79,7 @@ def read_records_v2(
                     p += 1
                 else:
                     n, p = _varlong(data, p - 1)
-                    timestamp = base_timestamp + (n >> 1 ^ -(n & 1))
-                    if not _LOWEST_LONG <= timestamp <= _HIGHEST_LONG and append_time is None:
-                        break
+                    wraps = wraps or n > _FAR
             timestamp = base_timestamp + (n >> 1 ^ -(n & 1)) if append_time is None else append_time
 
             n = data[p]
@@ -147,8 +146,6 @@ def read_records_v2(
             p = stop
         else:
             if p == end or count == 0:  # of an empty batch Kafka does not look further either
-                if near_end:
-                    _check_timestamps(records, first, start)
                 return
             raise DecodeError(
                 f"{_bytes(end - p)} left after its {count} records",
@@ -157,9 +154,11 @@ def read_records_v2(
             )
     except IndexError:
         pass
-    if near_end:
-        _check_timestamps(records, first, start)
-    _explain(data, record_start, base_timestamp, append_time is None, len(records) - first, items)
+    finally:
+        if wraps and append_time is None:
+            for record in records[first:]:
+                record.timestamp = _int64(record.timestamp)
+    _explain(data, record_start, len(records) - first, items)
 
 
 def _varint(data: bytes, p: int) -> tuple[int, int]:
@@ -255,9 +254,7 @@ class _Step:
         return DecodeError(fault, path=path, offset=offset, expected=expected)
 
 
-def _explain(
-    data: bytes, start: int, base_timestamp: int, own_time: bool, index: int, items: int
-) -> None:
+def _explain(data: bytes, start: int, index: int, items: int) -> None:
     """Raise the error that describes what is wrong with the record at ``start``."""
     step = _Step(data, start, f"records[{index}]")
     size = step.number("record size", "")
@@ -272,10 +269,7 @@ def _explain(
     if not size:
         raise step.error("attributes are missing", "", step.offset, "a byte of attributes")
     step.offset += 1
-    place = step.offset
-    timestamp = base_timestamp + step.number("timestamp delta", "timestamp", 10)
-    if own_time and not _LOWEST_LONG <= timestamp <= _HIGHEST_LONG:
-        raise step.error(f"timestamp is {timestamp}", "timestamp", place, "an int64")
+    step.number("timestamp delta", "timestamp", 10)
     step.number("offset delta", "offset")
     step.blob("key", "key")
     step.blob("value", "value")
@@ -296,20 +290,6 @@ def _explain(
     raise step.error(
         f"{_bytes(step.end - step.offset)} left in the record", "", step.offset, "its end"
     )
-
-
-def _check_timestamps(records: list[Record], first: int, start: int) -> None:
-    """Refuse what deltas of one or two bytes made of a base timestamp at the edge of int64."""
-    for index in range(first, len(records)):
-        timestamp = records[index].timestamp
-        if not _LOWEST_LONG <= timestamp <= _HIGHEST_LONG:
-            del records[index:]
-            raise DecodeError(
-                f"timestamp is {timestamp}",
-                path=f"records[{index - first}].timestamp",
-                offset=start,
-                expected="an int64",
-            )
 
 
 def _too_many(count: int, offset: int) -> DecodeError:
@@ -356,18 +336,16 @@ class _Fault(ValueError):
 
 def _body(record: Record, base_offset: int, base_timestamp: int, append_time: int | None) -> bytes:
     delta = record.offset - base_offset
-    if delta not in _INT32:
+    if not _LOWEST_INT <= delta <= _HIGHEST_INT:
         raise _Fault(f"offset {record.offset} is too far from the base offset {base_offset}")
     if not _LOWEST_LONG <= record.timestamp <= _HIGHEST_LONG:
         raise _Fault(f"timestamp {record.timestamp} is no int64")
     if append_time is None:
-        since = record.timestamp - base_timestamp
+        since = _int64(record.timestamp - base_timestamp)
     elif record.timestamp == append_time:
         since = 0
     else:
         raise _Fault(f"timestamp {record.timestamp} is not that of the append, {append_time}")
-    if not _LOWEST_LONG <= since <= _HIGHEST_LONG:
-        raise _Fault(f"timestamp {record.timestamp} is too far from the base {base_timestamp}")
     parts = [b"\0", _zigzag(since), _zigzag(delta)]
     for blob in (record.key, record.value):
         if blob is None:
@@ -383,6 +361,11 @@ def _body(record: Record, base_offset: int, base_timestamp: int, append_time: in
         else:
             parts += (_zigzag(len(blob)), blob)
     return b"".join(parts)
+
+
+def _int64(number: int) -> int:
+    """The number as Java's long has it, which wraps around."""
+    return (number + (1 << 63) & (1 << 64) - 1) - (1 << 63)
 
 
 _SHORT = [bytes((value,)) for value in range(128)]

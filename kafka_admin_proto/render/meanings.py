@@ -50,9 +50,13 @@ class Meaning(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         if self.bits_of:
             names = all_meanings()[self.bits_of]
             bits = [bit for bit in range(32) if value >> bit & 1]
-            return ", ".join(names.text(bit).partition(":")[0] or f"bit {bit}" for bit in bits)
+            return ", ".join(names.name(bit) or f"bit {bit}" for bit in bits)
         words = _FORMS.get(self.form)
         return words(value) if words is not None else ""
+
+    def name(self, number: int) -> str:
+        """The number's name alone, without what is said about it; "" where it has none."""
+        return self.values.get(str(number), "").partition(":")[0]
 
 
 def meaning_of(message: str, path: str) -> Meaning | None:

@@ -42,8 +42,8 @@ def test_tables_of_the_whole_cluster() -> None:
     assert [row[0] for row in rows(result.stdout, "topic")] == ["fruit", "fungi", "nuts", "veg"]
     assert [row[0] for row in rows(result.stdout, "partition")][:2] == ["fruit-0", "fruit-1"]
     assert rows(result.stdout, "SCRAM user") == [
-        ["alice", "SCRAM-SHA-256"],
-        ["bob", "SCRAM-SHA-512"],
+        ["alice", "SCRAM-SHA-256", "4096"],
+        ["bob", "SCRAM-SHA-512", "4096"],
     ]
     assert ["user=<default>", "request_percentage", "12.5"] in rows(result.stdout, "entity")
     assert rows(result.stdout, "broker")[0][:4] == ["1", "yes", "yes", "14"]

@@ -17,6 +17,7 @@ import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.record.internal.FileLogInputStream;
 import org.apache.kafka.common.record.internal.FileRecords;
 import org.apache.kafka.common.record.internal.Record;
+import org.apache.kafka.common.security.token.delegation.TokenInformation;
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.image.MetadataDelta;
@@ -188,10 +189,20 @@ public final class MetadataImageTool {
             found.quotas().forEach(rates::put);
         });
         ObjectNode users = all.putObject("scram_users");
-        image.scram().mechanisms().forEach((mechanism, credentials) -> credentials.keySet()
-            .forEach(user -> users.putObject(user + " " + mechanism.mechanismName())));
+        image.scram().mechanisms().forEach((mechanism, credentials) -> credentials
+            .forEach((user, credential) -> users.putObject(user + " " + mechanism.mechanismName())
+                .put("iterations", credential.iterations())));
         ObjectNode tokens = all.putObject("delegation_tokens");
-        image.delegationTokens().tokens().keySet().forEach(tokens::putObject);
+        image.delegationTokens().tokens().forEach((id, data) -> {
+            TokenInformation token = data.tokenInformation();
+            ObjectNode shown = tokens.putObject(id)
+                .put("owner", token.ownerAsString())
+                .put("requester", token.tokenRequesterAsString())
+                .put("issueTimestamp", token.issueTimestamp())
+                .put("expirationTimestamp", token.expiryTimestamp())
+                .put("maxTimestamp", token.maxTimestamp());
+            token.renewersAsString().forEach(shown.putArray("renewers")::add);
+        });
         ObjectNode producers = all.putObject("producer_ids");
         if (image.producerIds().nextProducerId() >= 0) {
             producers.putObject("next").put("nextProducerId", image.producerIds().nextProducerId());

@@ -42,7 +42,7 @@ authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:admin;User:ANONYMOUS
 delegation.token.secret.key=a key for delegation tokens
 metadata.log.max.record.bytes.between.snapshots=3000
-metadata.max.idle.interval.ms=2000
+metadata.max.idle.interval.ms=1000
 offsets.topic.replication.factor=1
 """
 _ROLES = (
@@ -86,7 +86,7 @@ def make(target: Path) -> None:
             with _broker(jars, files[1], ports[2]):
                 _java(jars, str(_FILL), "both", *login)
             _java(jars, str(_FILL), "one", *login)
-            time.sleep(3)  # for one more NoOpRecord, and the snapshot being written
+            time.sleep(1.5)  # for one more NoOpRecord, and the snapshot being written
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
         for file in sorted((Path(folder) / "1" / "data" / "__cluster_metadata-0").iterdir()):

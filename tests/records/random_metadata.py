@@ -239,7 +239,7 @@ def _user(random: Random) -> Versioned:
         return RemoveUserScramCredentialRecord(name=name, mechanism=mechanism), 0
     record = UserScramCredentialRecord(
         name=name, mechanism=mechanism, salt=b"s", stored_key=b"k", server_key=b"l",
-        iterations=4096,
+        iterations=random.choice((4096, 8192)),
     )  # fmt: skip
     return record, 0
 
@@ -248,7 +248,12 @@ def _token(random: Random) -> Versioned:
     token = random.choice(("one", "two"))
     if random.random() < 0.4:
         return RemoveDelegationTokenRecord(token_id=token), 0
-    return DelegationTokenRecord(owner="User:eve", requester="User:eve", token_id=token), 0
+    record = DelegationTokenRecord(
+        owner="User:eve", requester="User:adam", token_id=token, issue_timestamp=1000,
+        renewers=random.choice(([], ["User:abel", "User:cain"])),
+        max_timestamp=9000, expiration_timestamp=random.choice((2000, 3000)),
+    )  # fmt: skip
+    return record, 0
 
 
 def _producer_ids(random: Random) -> Versioned:

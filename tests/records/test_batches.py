@@ -184,8 +184,6 @@ def wrapped(inner: bytes, offset: int = 3, magic: int = 1) -> bytes:
          "gzip ends too early"),
         (v2(compress("gzip", b"\2\0"), compression=1), ".records[0].timestamp", 61,
          "ends too early (at byte 2 of what was decompressed)"),
-        (v2(write_records_v2([Record(0, 5)], 0, 0), base_timestamp=(1 << 63) - 1),
-         ".records[0].timestamp", 61, "timestamp is 9223372036854775812"),
         (v1(bytes(8), 0)[:-1] + b"\1", "", 12, "CRC-32 of the message"),
         (v1(bytes(10)), "", 8, "message of magic 1 has 16 bytes"),
         (v1(bytes(8) + b"\0\0\0\1" + bytes(4)), ".records[0].value", 31, "value length is missing"),
@@ -286,8 +284,10 @@ def changed(batch: Batch, **facts: Any) -> Batch:
         (Batch.of([RECORD], compression="brotli"), "compression"),  # type: ignore[arg-type]
         (Batch.of([RECORD], timestamp_type="none"), "timestamp_type"),
         (changed(Batch.of([RECORD]), base_offset=1 << 40), "records[0]"),
-        (changed(Batch.of([RECORD]), producer_epoch=1 << 20), ""),
-        (Batch.of([Record(0, 1 << 63)]), "records[0]"),
+        (changed(Batch.of([RECORD]), producer_epoch=1 << 20), "producer_epoch"),
+        (Batch.of([Record(0, 1 << 63)]), "base_timestamp"),
+        (changed(Batch.of([Record(0, 5)]), records=[Record(0, 1 << 63)]), "records[0]"),
+        (changed(Batch.of([Record(0, 5)]), records=[RECORD, None]), "records[1]"),
         (Batch.of([RECORD, Record(6, 0, "text")]), "records[1]"),  # type: ignore[arg-type]
         (Batch.of([Record(0, 0, headers=(("\ud800", None),))]), "records[0]"),
         (Batch.of([RECORD, Record(6, 0)], timestamp_type="log_append"), "records[1]"),
@@ -317,6 +317,59 @@ def test_what_cannot_be_written(batch: Batch, path: str) -> None:
     with pytest.raises(EncodeError) as caught:
         write_batch(batch)
     assert caught.value.path == path
+
+
+ODD: tuple[Any, ...] = (
+    None, "text", b"", 1.5, 1 << 70, -(1 << 63), (1 << 63) - 1, 1 << 31, -7, [], [1], (("h",),),
+    ((1, b""),), (("h", 5),), {1: 2}, object(),
+)  # fmt: skip
+
+
+@given(batches(), st.data())
+def test_any_value_is_written_or_refused(batch: Batch, data: st.DataObject) -> None:
+    """Only EncodeError, which says where."""
+    targets: list[tuple[Any, str]] = [
+        (batch, name)
+        for name in batch.__struct_fields__
+        if name not in ("size", "offset_in_data", "error")
+    ]
+    targets += [(record, name) for record in batch.records for name in record.__struct_fields__]
+    for _ in range(data.draw(st.integers(1, 3))):
+        target, name = data.draw(st.sampled_from(targets))
+        setattr(target, name, data.draw(st.sampled_from(ODD)))
+    try:
+        written = write_batch(batch)
+    except EncodeError as error:
+        path = str(error.path).replace("[", ".").split(".")[0]
+        assert path in batch.__struct_fields__
+    else:
+        assert isinstance(written, bytes)
+
+
+def test_timestamps_wrap_as_javas_do() -> None:
+    """The difference of two may be more than an int64."""
+    lowest, highest = -(1 << 63), (1 << 63) - 1
+    times = [-1, highest, lowest, 0, highest - 5, lowest + 9]
+    for base in (*times, 1 << 62, -(1 << 62)):
+        for append_time in (None, 7):
+            batch = Batch.of([Record(n, time, b"k" * n) for n, time in enumerate(times)])
+            batch.base_timestamp = base
+            if append_time is not None:
+                batch.timestamp_type, batch.max_timestamp = "log_append", append_time
+                for record in batch.records:
+                    record.timestamp = append_time
+            data = write_batch(batch)
+            assert next(read_batches(data)) == as_read(batch, data)
+    # -1 after 2**63 - 1 is one step back and once around: +2**63
+    body = write_records_v2([Record(0, -1)], 0, highest)
+    assert body == b"\x1e\0" + b"\xff" * 9 + b"\1" + b"\0\1\1\0"
+
+
+def test_records_before_a_fault_have_timestamps_that_wrap() -> None:
+    good = write_records_v2([Record(0, -(1 << 63) + 4)], 0, (1 << 63) - 1)
+    found = read_records(v2(good + b"\2", 2, base_timestamp=(1 << 63) - 1))
+    assert [record.timestamp for record in found.batches[0].records] == [-(1 << 63) + 4]
+    assert list(found.errors())
 
 
 @given(st.binary(max_size=300))

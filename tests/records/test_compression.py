@@ -70,6 +70,41 @@ def test_framings() -> None:
     assert decompress("zstd", skipped + zstd + zstd, LIMIT) == text * 2
 
 
+def test_what_follows_a_gzip_member() -> None:
+    """Members count; what begins with no header, or is too short for one, does not."""
+    text = b"apples"
+    member = gzip.compress(text)
+    header = member[:10]
+    for rest in (
+        b"\x1f\x8b", b"\x1f\x8b\x08", b"\x1f\x8b" + bytes(99), header, header + b"\xff" * 8,
+        b"\x1f\x8b\x08\x02" + bytes(40), b"\x1f\x8b\x08\x08" + b"a" * 40, member[:18],
+    ):  # fmt: skip
+        assert decompress("gzip", member + rest, LIMIT) == text, rest
+        assert decompress("gzip", member * 2 + rest, LIMIT) == text * 2
+    for bad in (header + b"\xff" * 9, member[:-1], member[:-5] + b"?" + member[-4:]):
+        with pytest.raises(DecodeError, match="gzip"):
+            decompress("gzip", member + bad, LIMIT)
+
+
+@given(
+    plain_bytes, st.booleans(), st.booleans(), st.booleans(), st.booleans(),
+    st.sampled_from((0, 0x20, 0xE0)),
+)  # fmt: skip
+def test_gzip_headers(
+    data: bytes, crc: bool, extra: bool, name: bool, comment: bool, reserved: int
+) -> None:
+    """All that RFC 1952 has, and flags that it has not, which Java does not look at."""
+    flags = crc << 1 | extra << 2 | name << 3 | comment << 4 | reserved
+    header = struct.pack("<HBBIBB", 0x8B1F, 8, flags, 0, 0, 255)
+    header += b"\3\0abc" * extra + b"name\0" * name + b"comment\0" * comment
+    header += struct.pack("<H", zlib.crc32(header) & 0xFFFF) * crc
+    member = header + gzip.compress(data)[10:]
+    assert decompress("gzip", member * 2, 2 * len(data)) == data * 2
+    for size in range(len(header)):
+        with pytest.raises(DecodeError):
+            decompress("gzip", header[:size], LIMIT)
+
+
 def test_many_small_members_take_no_longer_than_they_must() -> None:
     member = gzip.compress(b"")
     started = time.process_time()
@@ -85,6 +120,12 @@ def test_the_faulty_checksum_of_magic_0() -> None:
     assert decompress("lz4", right, 6, magic=0) == b"apples"  # nobody checks it there
     with pytest.raises(DecodeError, match="lz4"):
         decompress("lz4", faulty, 6, magic=2)
+
+
+def test_an_lz4_header_that_is_cut_short() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decompress("lz4", bytes.fromhex("04224d1808408200000000"), LIMIT)
+    assert caught.value.offset == 11
 
 
 def test_xxhash() -> None:

@@ -9,7 +9,8 @@ import random
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,14 @@ from kafka_admin_proto.records.metadata_log import Replayed, replay
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, write_metadata_value
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.records.segment_rows import segment_rows
+from tests.java_tool import JVM_OPTIONS, JavaTool
 from tests.oracle import require_oracle
 from tests.records.make_metadata_log import FOLDER, make
 from tests.records.random_metadata import Log, random_log
 from tools.jars import fetch_runtime
+
+#: One process answers all.
+pytestmark = pytest.mark.xdist_group("metadata log")
 
 RELEASE = "4.3.1"
 TOOL = Path(__file__).parents[1] / "java" / "MetadataImageTool.java"
@@ -41,28 +46,30 @@ SPOILS_OTHERS = (RemoveUserScramCredentialRecord,)
 #: What an image has no place for.
 NOT_IN_IMAGES = ("voters", "zk_migration")
 _DUMPED = re.compile(r"\| offset: (\d+) CreateTime: (-?\d+) .*headerKeys: \[\] (\w+):? ({.*})")
+_FILE = re.compile(r"Dumping (.*)")
 _BATCH = re.compile(r"baseOffset: .* partitionLeaderEpoch: (-?\d+) .* position: (\d+) ")
 
 
-def java(*args: str, stdin: str = "") -> str:
+@cache
+def dumped(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """By file: (position, epoch, offset, timestamp, type, version, data) of each record."""
     require_oracle()
-    program = shutil.which("java")
-    assert program
+    java = shutil.which("java")
+    assert java
     path = os.pathsep.join(map(str, fetch_runtime(RELEASE)))
+    files = ",".join(str(folder / name) for name in names_in(folder))
     done = subprocess.run(
-        [program, "-Xmx512m", "-cp", path, *args],
-        input=stdin, capture_output=True, text=True, check=False,
+        [java, *JVM_OPTIONS, "-cp", path, DUMP, "--cluster-metadata-decoder", "--files", files],
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-4000:]
-    return done.stdout
-
-
-def dumped(file: Path) -> list[tuple[Any, ...]]:
-    """(position, epoch, offset, timestamp, type, version, data) of each record, by Kafka."""
+    found: dict[str, list[tuple[Any, ...]]] = {}
     rows: list[tuple[Any, ...]] = []
     place: tuple[int, ...] = ()
-    for line in java(DUMP, "--cluster-metadata-decoder", "--files", str(file)).splitlines():
-        if match := _BATCH.match(line):
+    for line in done.stdout.splitlines():
+        if match := _FILE.fullmatch(line):
+            rows = found[Path(match[1]).name] = []
+        elif match := _BATCH.match(line):
             place = (int(match[2]), int(match[1]))
         elif match := _DUMPED.match(line):
             shown = json.loads(match[4])
@@ -72,7 +79,12 @@ def dumped(file: Path) -> list[tuple[Any, ...]]:
             else:
                 name, version, data = _camel(match[3]), 0, shown
             rows.append((*place, int(match[1]), int(match[2]), name, version, data))
-    return rows
+    return found
+
+
+def names_in(folder: Path) -> list[str]:
+    """Of segments and snapshots."""
+    return sorted(path.name for path in folder.iterdir() if path.suffix in (".log", ".checkpoint"))
 
 
 def _camel(name: str) -> str:
@@ -80,8 +92,7 @@ def _camel(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.iterdir()
-                                        if path.suffix in (".log", ".checkpoint")))  # fmt: skip
+@pytest.mark.parametrize("name", names_in(FOLDER))
 def test_rows_are_those_of_kafkas_own_dump(name: str) -> None:
     rows = list(segment_rows(FOLDER / name, mask=False))
     assert not any(row["problem"] or row["note"] for row in rows)
@@ -89,23 +100,32 @@ def test_rows_are_those_of_kafkas_own_dump(name: str) -> None:
         (row["position"], row["epoch"], row["offset"], row["timestamp"], _camel(row["type"]),
          row["version"], row["fields"])
         for row in rows
-    ] == dumped(FOLDER / name)  # fmt: skip
+    ] == dumped(FOLDER)[name]  # fmt: skip
 
 
-def images(
-    requests: Sequence[tuple[Path, int, Path | None]], mode: str = "batches"
-) -> list[dict[str, Any]]:
+Request = tuple[Path, int, Path | None]
+Images = Callable[[Sequence[Request], str], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def images() -> Iterator[Images]:
     """Kafka's image of each (folder, offset, snapshot), and its faults; modes are the tool's."""
-    lines = []
-    for folder, at, snapshot in requests:
-        segments = ";".join(map(str, sorted(folder.glob("*.log"))))
-        start = ("", "", "")
-        if snapshot is not None:
-            end, epoch = snapshot.stem.split("-")
-            start = (str(snapshot), end, epoch)
-        lines.append("\t".join((mode, str(at), *start, segments)))
-    answers = java(str(TOOL), stdin="".join(f"{line}\n" for line in lines)).splitlines()
-    return [json.loads(answer) for answer in answers]
+    require_oracle()
+    tool = JavaTool(TOOL, fetch_runtime(RELEASE))
+
+    def ask(requests: Sequence[Request], mode: str) -> list[dict[str, Any]]:
+        lines = []
+        for folder, at, snapshot in requests:
+            segments = ";".join(map(str, sorted(folder.glob("*.log"))))
+            start = ("", "", "")
+            if snapshot is not None:
+                end, epoch = snapshot.stem.split("-")
+                start = (str(snapshot), end, epoch)
+            lines.append("\t".join((mode, str(at), *start, segments)))
+        return [json.loads(answer) for answer in tool.ask(lines)]
+
+    yield ask
+    tool.close()
 
 
 def check(replayed: Replayed, image: dict[str, Any]) -> None:
@@ -121,55 +141,55 @@ def check(replayed: Replayed, image: dict[str, Any]) -> None:
     assert sorted(set(offsets)) == sorted({problem.offset or 0 for problem in replayed.problems})
 
 
-def compare_everywhere(folder: Path) -> None:
+def compare_everywhere(folder: Path, images: Images) -> None:
     """Every offset, from the newest snapshot that Kafka would take and from the start."""
     alone = folder.parent / "alone"
     alone.mkdir()
     for segment in folder.glob("*.log"):
         shutil.copy(segment, alone)
     last = replay(folder).state.offset
-    requests: list[tuple[Path, int, Path | None]] = []
+    requests: list[Request] = []
     for at in range(last + 1):
         snapshots = [p for p in folder.glob("*.checkpoint") if int(p.stem[:20]) <= at + 1]
         requests += [(folder, at, max(snapshots, default=None)), (alone, at, None)]
-    for (where, at, _), image in zip(requests, images(requests), strict=True):
+    for (where, at, _), image in zip(requests, images(requests, "batches"), strict=True):
         check(replay(where, at), image)
 
 
-def test_states_are_kafkas_images(tmp_path: Path) -> None:
-    require_oracle()
+def test_states_are_kafkas_images(tmp_path: Path, images: Images) -> None:
     folder = tmp_path / FOLDER.name
     shutil.copytree(FOLDER, folder)
-    compare_everywhere(folder)
+    compare_everywhere(folder, images)
 
 
-def test_a_new_cluster(tmp_path: Path) -> None:
+def test_a_new_cluster(tmp_path: Path, images: Images) -> None:
     """What is kept as data is what a cluster writes today."""
-    require_oracle()
     folder = tmp_path / FOLDER.name
     make(folder)
     for path in folder.glob("*.log"):
         rows = list(segment_rows(path, METADATA_TOPIC, mask=False))
         shown = [(row["position"], row["offset"], row["fields"]) for row in rows]
-        assert shown == [(row[0], row[2], row[6]) for row in dumped(path)]
-    compare_everywhere(folder)
+        assert shown == [(row[0], row[2], row[6]) for row in dumped(folder)[path.name]]
+    compare_everywhere(folder, images)
 
 
 @pytest.mark.parametrize("seed", range(20 if EXHAUSTIVE else 4))
-def test_random_logs_with_transactions(tmp_path: Path, seed: int) -> None:
+def test_random_logs_with_transactions(tmp_path: Path, images: Images, seed: int) -> None:
     """Records of all kinds, those left out that cannot be applied, as no controller writes them."""
     batches = random_log(random.Random(seed), batches=60, transactions=True)
-    compare_random(tmp_path, without_refused(batches), "batches", seed)
+    compare_random(tmp_path, images, without_refused(batches), "batches", seed)
 
 
 @pytest.mark.parametrize("seed", range(20 if EXHAUSTIVE else 4))
-def test_random_logs_with_records_that_are_refused(tmp_path: Path, seed: int) -> None:
+def test_random_logs_with_records_that_are_refused(
+    tmp_path: Path, images: Images, seed: int
+) -> None:
     batches = random_log(random.Random(seed), batches=60, transactions=False)
     assert batches != without_refused(batches)
-    compare_random(tmp_path, batches, "records", seed)
+    compare_random(tmp_path, images, batches, "records", seed)
 
 
-def compare_random(tmp_path: Path, batches: Log, mode: str, seed: int) -> None:
+def compare_random(tmp_path: Path, images: Images, batches: Log, mode: str, seed: int) -> None:
     folder = tmp_path / FOLDER.name
     folder.mkdir()
     write_log(folder, batches)

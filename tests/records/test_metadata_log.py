@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 import shutil
+import time
 from pathlib import Path
 from uuid import UUID
 
@@ -18,16 +19,22 @@ from kafka_admin_proto.messages import (
     AbortTransactionRecord,
     BeginTransactionRecord,
     ConfigRecord,
+    DelegationTokenRecord,
     EndTransactionRecord,
     FenceBrokerRecord,
+    NoOpRecord,
     PartitionChangeRecord,
     ProducerIdsRecord,
+    SnapshotFooterRecord,
+    SnapshotHeaderRecord,
     TopicRecord,
     UnregisterControllerRecord,
+    UserScramCredentialRecord,
     ZkMigrationStateRecord,
 )
 from kafka_admin_proto.records.batches import Batch, Record, write_batch
-from kafka_admin_proto.records.cluster_state import KINDS, ClusterState, Controller, diff
+from kafka_admin_proto.records.cluster_state import KINDS, ClusterState, Controller, Topic, diff
+from kafka_admin_proto.records.control import write_control_record
 from kafka_admin_proto.records.metadata_log import replay
 from kafka_admin_proto.records.metadata_records import write_metadata_value
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
@@ -39,6 +46,7 @@ LOG = "00000000000000000000.log"
 NEWEST = "00000000000000000076-0000000001.checkpoint"
 DATA = (FOLDER / LOG).read_bytes()
 LAST = 93
+FOOTER = SnapshotFooterRecord()
 
 
 @pytest.fixture
@@ -180,9 +188,10 @@ def test_what_no_log_of_today_has() -> None:
     """Records of 3.x, and those that no release writes yet."""
     replayer = MetadataReplay()
     replayer.state.controllers[3] = Controller(3, ZERO_UUID, False, {}, {})
-    assert not replayer.apply(ZkMigrationStateRecord(zk_migration_state=2), 0, 0)
     assert not replayer.apply(UnregisterControllerRecord(controller_id=3), 1, 0)
-    assert replayer.state.items()["zk_migration"] == {"state": {"zkMigrationState": "MIGRATION"}}
+    for number, name in ((1, "MIGRATION"), (2, "PRE_MIGRATION"), (99, "99")):
+        assert not replayer.apply(ZkMigrationStateRecord(zk_migration_state=number), 0, 0)
+        assert replayer.state.items()["zk_migration"] == {"state": {"zkMigrationState": name}}
     assert not replayer.state.controllers
 
 
@@ -200,7 +209,7 @@ def test_a_log_without_its_start_is_reported(tmp_path: Path) -> None:
     texts = [str(problem) for problem in replay(tmp_path).problems]
     assert texts == [
         "offsets 0 to 4 are missing: no snapshot holds what they did",
-        "offsets 6 are missing",
+        "offset 6 is missing",
     ]
 
 
@@ -241,6 +250,111 @@ def test_a_damaged_snapshot_is_better_than_none(folder: Path) -> None:
     found = replay(folder)
     assert found.state == whole.state
     assert [p.text for p in found.problems] == ["it ends without a SnapshotFooterRecord"]
+
+
+def snapshot(folder: Path, end: int, *values: bytes) -> None:
+    """A whole snapshot of the offsets before ``end``, with records of these values."""
+    parts = [
+        [Record(0, 1, *write_control_record("SNAPSHOT_HEADER", SnapshotHeaderRecord()))],
+        [Record(1 + index, 1, None, value) for index, value in enumerate(values)],
+        [Record(1 + len(values), 1, *write_control_record("SNAPSHOT_FOOTER", FOOTER))],
+    ]
+    with (folder / f"{end:020}-0000000001.checkpoint").open("wb") as file:
+        for number, records in enumerate(parts):
+            batch = Batch.of(records)
+            batch.is_control = number != 1
+            file.write(write_batch(batch))
+
+
+def test_a_snapshot_with_an_unknown_record_is_better_than_a_gap(tmp_path: Path) -> None:
+    old, new = (write_metadata_value(*topic(*each)) for each in (("old", 0), ("new", 1)))
+    snapshot(tmp_path, 10, old)
+    snapshot(tmp_path, 100, old, new, b"\1\x63\0")
+    alone = replay(tmp_path)
+    write(tmp_path, (100, [topic("late", 2)]))
+    found = replay(tmp_path)
+    for each, names in ((alone, {"old", "new"}), (found, {"old", "new", "late"})):
+        assert each.snapshot == "00000000000000000100-0000000001.checkpoint"
+        assert {topic.name for topic in each.state.topics.values()} == names
+        (problem,) = each.problems
+        assert problem.offset == 3
+        assert problem.text == "metadata record at byte 1: no record has type 99"
+    # Where the log goes on from the older one, nothing is lost with that.
+    write(tmp_path, (10, [topic("new", 1), *[(NoOpRecord(), 0)] * 89]))
+    found = replay(tmp_path)
+    assert found.snapshot == "00000000000000000010-0000000001.checkpoint"
+    assert {topic.name for topic in found.state.topics.values()} == {"old", "new", "late"}
+    assert [problem.text for problem in found.problems] == [
+        "the snapshot is not used: metadata record at byte 1: no record has type 99"
+    ]
+
+
+def test_a_snapshot_cut_short_is_worse_than_an_older_one(tmp_path: Path) -> None:
+    """Nothing tells how much of it is gone."""
+    snapshot(tmp_path, 10, write_metadata_value(*topic("old", 1)))
+    snapshot(tmp_path, 100, b"\1\x63\0", write_metadata_value(*topic("new", 2)))
+    path = tmp_path / "00000000000000000100-0000000001.checkpoint"
+    path.write_bytes(path.read_bytes()[:-9])
+    write(tmp_path, (100, [topic("late", 3)]))
+    found = replay(tmp_path)
+    assert found.snapshot == "00000000000000000010-0000000001.checkpoint"
+    assert [str(problem) for problem in found.problems][1:] == ["offsets 10 to 99 are missing"]
+
+
+def test_an_empty_batch_moves_the_offset(tmp_path: Path) -> None:
+    """What compaction took out; and a batch may have lost its last records."""
+    empty = Batch(base_offset=1, last_offset_delta=3, partition_leader_epoch=2)
+    shorter = Batch.of([Record(5, 1, None, write_metadata_value(*topic("two", 2)))])
+    shorter.last_offset_delta, shorter.partition_leader_epoch = 2, 3
+    write(tmp_path, (0, [topic("one", 1)]))
+    with (tmp_path / LOG).open("ab") as log:
+        log.write(write_batch(empty))
+    found = replay(tmp_path)
+    assert (found.state.offset, found.state.epoch, found.problems) == (4, 2, [])
+    assert [replay(tmp_path, at).state.offset for at in range(5)] == [0, 1, 2, 3, 4]
+    assert replay(tmp_path, 0).state.epoch == -1
+    with pytest.raises(MetadataLogError, match="at most 4"):
+        replay(tmp_path, 5)
+    with (tmp_path / LOG).open("ab") as log:
+        log.write(write_batch(shorter))
+    assert [replay(tmp_path, at).state.offset for at in (5, 6, 7, None)] == [5, 6, 7, 7]
+
+
+def test_a_faulty_batch_moves_the_offset_no_further_than_its_records(tmp_path: Path) -> None:
+    """What follows it is not lost to a last offset that is damaged."""
+    write(tmp_path, (0, [topic("one", 1)]), (1, [topic("two", 2)]), (2, [topic("three", 3)]))
+    data = bytearray((tmp_path / LOG).read_bytes())
+    second = len(
+        write_batch(Batch.of([Record(0, 1, None, write_metadata_value(*topic("one", 1)))]))
+    )
+    data[second + 24] = 1  # of last offset delta
+    (tmp_path / LOG).write_bytes(data)
+    found = replay(tmp_path)
+    assert [each.name for each in found.state.topics.values()] == ["one", "three"]
+    assert "CRC-32C" in found.problems[0].text
+    assert [problem.text for problem in found.problems[1:]] == ["offset 1 is missing"]
+    assert found.state.offset == 2
+
+
+def test_segments_that_overlap_are_reported(tmp_path: Path) -> None:
+    write(tmp_path, (0, [topic("one", 1)]), (1, [topic("two", 2), topic("three", 3)]))
+    write(tmp_path, (1, [topic("other", 4)]), (2, [topic("another", 5), topic("four", 6)]))
+    write(tmp_path, (4, [topic("five", 7)]))
+    found = replay(tmp_path)
+    (problem,) = found.problems
+    assert str(problem) == (
+        "00000000000000000001.log, byte 0, offset 1: offsets 1 to 2 are in the segment before, "
+        "too; what this one has there is not applied"
+    )
+    assert [topic.name for topic in found.state.topics.values()] == [
+        "one", "two", "three", "four", "five",
+    ]  # fmt: skip
+
+
+def test_segments_may_begin_before_the_snapshot(folder: Path) -> None:
+    shutil.copy(folder / LOG, folder / "00000000000000000050.log")
+    found = replay(folder)
+    assert (found.snapshot, found.problems) == (NEWEST, [])
 
 
 @given(st.integers(0, len(DATA)))
@@ -297,6 +411,70 @@ def test_secrets_are_masked_and_their_change_is_told() -> None:
     assert shown.count("opensesame") == 2
     assert diff(state, other, mask=False)[1].before == "opensesame"
     assert state.items(mask=False)["configs"]["BROKER 1"]["ssl.key.password"] == "opensesame"
+
+
+def scram(user: str, iterations: int, stored_key: bytes) -> Message:
+    return UserScramCredentialRecord(
+        name=user, mechanism=1, salt=b"salt", stored_key=stored_key, server_key=b"server",
+        iterations=iterations,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("mask", [True, False])
+def test_a_credential_that_was_replaced_shows_no_secret(mask: bool) -> None:
+    before, after = MetadataReplay(), MetadataReplay()
+    for name, keys in (("same", (b"kiwi", b"kiwi")), ("new", (b"kiwi", b"lemon"))):
+        for replayer, key in zip((before, after), keys, strict=True):
+            assert not replayer.apply(scram(name, 4096, key), 0, 0)
+    assert not before.apply(scram("more", 4096, b"kiwi"), 0, 0)
+    assert not after.apply(scram("more", 8192, b"lemon"), 0, 0)
+    found = diff(before.state, after.state, mask=mask)
+    assert [(c.kind, c.name, c.change, c.field, c.before, c.after) for c in found] == [
+        ("scram_users", "more SCRAM-SHA-256", "changed", "iterations", 4096, 8192),
+        ("scram_users", "more SCRAM-SHA-256", "changed", "credential", "********", "********"),
+        ("scram_users", "new SCRAM-SHA-256", "changed", "credential", "********", "********"),
+    ]
+    shown = repr(before.state) + repr(found) + repr(after.state.items(mask=mask))
+    digests = [user.digest for user in before.state.scram_users.values()]
+    assert not any(secret in shown for secret in ("salt", "kiwi", "lemon", "server", "digest"))
+    assert not any(repr(digest) in shown or digest.hex() in shown for digest in digests)
+    assert after.state.items(mask=mask)["scram_users"]["new SCRAM-SHA-256"] == {"iterations": 4096}
+    (gone,) = [c for c in diff(before.state, ClusterState(), mask=mask) if c.name.startswith("new")]
+    assert (gone.change, gone.before) == ("removed", {"iterations": 4096})
+
+
+def test_a_token_that_was_renewed() -> None:
+    before, after = MetadataReplay(), MetadataReplay()
+    for replayer, until in ((before, 2000), (after, 3000)):
+        token = DelegationTokenRecord(
+            owner="User:eve", requester="User:adam", renewers=["User:cain"], issue_timestamp=1000,
+            max_timestamp=9000, expiration_timestamp=until, token_id="apple",
+        )  # fmt: skip
+        assert not replayer.apply(token, 0, 0)
+    assert before.state.items()["delegation_tokens"] == {
+        "apple": {
+            "owner": "User:eve", "requester": "User:adam", "renewers": ["User:cain"],
+            "issueTimestamp": 1000, "expirationTimestamp": 2000, "maxTimestamp": 9000,
+        }
+    }  # fmt: skip
+    (change,) = diff(before.state, after.state)
+    assert (change.kind, change.name, change.field, change.before, change.after) == (
+        "delegation_tokens", "apple", "expirationTimestamp", 2000, 3000,
+    )  # fmt: skip
+
+
+def test_many_topics_of_one_name() -> None:
+    """Each is an item of its own, and their number costs no more than itself."""
+    count = 30_000
+    ids = [UUID(int=number + 1) for number in range(count)]
+    state = ClusterState(topics={each: Topic("a", each) for each in ids})
+    state.topics[UUID(int=count + 1)] = Topic("a (3)", UUID(int=count + 1))
+    before = time.process_time()
+    topics = state.items()["topics"]
+    assert time.process_time() - before < 5
+    assert len(topics) == count + 1
+    assert list(topics)[:4] == ["a", "a (2)", "a (3)", "a (4)"]
+    assert "a (3) (2)" in topics
 
 
 def test_changes_by_kind_and_name() -> None:

@@ -110,7 +110,8 @@ def test_numbers_that_are_enums_have_a_meaning() -> None:
 def java_enums(release: str) -> dict[str, dict[int, str]]:
     """Class → number → name, from Kafka's own classes."""
     require_oracle()
-    server = [f"org.apache.kafka:kafka_2.13:{release}"] if release.startswith("3.") else []
+    kafka_3 = ("kafka-server-common", f"org.apache.kafka:kafka_2.13:{release}")
+    server = kafka_3 if release.startswith("3.") else ()
     path = ":".join(str(jar) for jar in jars.fetch(release, (*ARTIFACTS, *server)))
     classes = [m.java for m in all_meanings().values() if m.java and m.release == release]
     command = ("java", "-cp", path, str(SOURCE), *classes)

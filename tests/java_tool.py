@@ -1,0 +1,64 @@
+"""The programs in ``tests/java`` that answer line by line, each started once for many tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.oracle import require_oracle
+
+#: The quick compiler alone serves runs of seconds best.
+JVM_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+
+class JavaTool:
+    """A running program, from its source; ``close`` ends it.
+
+    The calling test is skipped where there is no Java.
+    """
+
+    def __init__(self, source: Path, jars: Sequence[Path]) -> None:
+        require_oracle()
+        java = shutil.which("java")
+        assert java
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
+        self._process = subprocess.Popen(
+            [java, *JVM_OPTIONS, "-cp", os.pathsep.join(map(str, jars)), source],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr,
+        )  # fmt: skip
+
+    def ask(self, lines: Sequence[str]) -> list[str]:
+        """The answers, one for each line."""
+        # From a thread, so that neither side waits for ever on a full pipe.
+        writer = threading.Thread(target=self._write, args=(lines,), daemon=True)
+        writer.start()
+        answers = [self._read() for _ in lines]
+        writer.join()
+        return answers
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._stderr.close()
+
+    def _write(self, lines: Sequence[str]) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has died, which the reader reports
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line.endswith(b"\n"):
+            self._process.wait()
+            self._stderr.seek(0)
+            raise AssertionError(self._stderr.read()[-4000:].decode(errors="replace"))
+        return line[:-1].decode()
