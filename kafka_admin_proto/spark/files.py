@@ -84,7 +84,7 @@ def open_file(name: str) -> pa.NativeFile:
 
 def open_stream(name: str) -> io.BufferedReader:
     """A file from its start."""
-    return io.BufferedReader(open_file(name), SAMPLE)  # type: ignore[arg-type]
+    return io.BufferedReader(open_file(name), SAMPLE)
 
 
 def _located(name: str) -> tuple[fs.FileSystem, str]:

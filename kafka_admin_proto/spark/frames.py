@@ -14,13 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.spark.packets import PACKETS
-from kafka_admin_proto.spark.walk import FRAMES, Reading, walk
+from kafka_admin_proto.spark.walk import AS_USUAL, FRAMES, Reading, walk
 
 #: Partitions of the shuffle for each core: small enough that one large one is not behind others.
 _PARTITIONS = 8
 
 
-def frames(packets: DataFrame, reading: Reading = Reading()) -> DataFrame:
+def frames(packets: DataFrame, reading: Reading = AS_USUAL) -> DataFrame:
     """The frame records of packets in the columns of the data source; see `walk.FRAMES`.
 
     All packets between two endpoints go to one task, which has them in their order and follows one
@@ -40,7 +40,7 @@ def _walk(batches: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[pa.Re
 
 
 def read_frames(
-    spark: SparkSession, *paths: str, reading: Reading = Reading(), **options: str
+    spark: SparkSession, *paths: str, reading: Reading = AS_USUAL, **options: str
 ) -> DataFrame:
     """The frame records of captures and request logs: ``frames`` of what the data source reads."""
     packets = spark.read.format("kafka_capture").options(**options).load(list(paths))

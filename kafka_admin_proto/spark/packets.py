@@ -57,8 +57,11 @@ class Times(msgspec.Struct, frozen=True):
     until: int = 1 << 63
 
 
+ALWAYS = Times()
+
+
 def read_part(
-    part: Part, columns: Collection[str] = tuple(_NAMES), times: Times = Times()
+    part: Part, columns: Collection[str] = tuple(_NAMES), times: Times = ALWAYS
 ) -> Iterator[pa.RecordBatch]:
     """The packets of a part, of each row those columns; what is wrong with the file is a row."""
     batch = _Batch(columns)

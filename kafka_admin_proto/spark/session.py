@@ -7,7 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.errors import KafkaAdminProtoError, MissingExtraError
@@ -55,10 +58,13 @@ def spark_session(
         if master.startswith("local"):
             # Nothing of a session on one machine is for the network.
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        builder = SparkSession.builder.master(master).appName(app)  # type: ignore[attr-defined]
-        for name, value in (_SETTINGS | _python() | (settings or {})).items():
+        # Spark's own setting for this is only heeded by spark-submit.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = SparkSession.builder.master(master).appName(app)
+        for name, value in (_SETTINGS | (settings or {})).items():
             builder = builder.config(name, value)
-        found = builder.getOrCreate()
+        with _without_boasting():
+            found = builder.getOrCreate()
     found.dataSource.register(KafkaCapture)
     session: SparkSession = found
     return session
@@ -81,13 +87,6 @@ _SETTINGS = {
 }
 
 
-def _python() -> dict[str, str]:
-    """The workers' Python. The environment comes before Spark's settings, as in Spark."""
-    if "PYSPARK_PYTHON" in os.environ:
-        return {}
-    return {"spark.pyspark.python": sys.executable, "spark.pyspark.driver.python": sys.executable}
-
-
 def check_java() -> None:
     """Raise NoJavaError unless the Java that Spark is going to start is new enough."""
     home = os.environ.get("JAVA_HOME")
@@ -106,3 +105,27 @@ def check_java() -> None:
     version = int(said[1]) if said[1] != "1" else int(said[2] or 0)
     if version < OLDEST_JAVA:
         raise NoJavaError(f"{java} is Java {version}. {_HOW}")
+
+
+@contextmanager
+def _without_boasting() -> Iterator[None]:
+    """Java starts with a line about modules that Spark asks for, and no option stops it.
+
+    Whatever else Java writes to standard error comes through, now and later.
+    """
+    ours = os.dup(2)
+    reading, writing = os.pipe()
+    os.dup2(writing, 2)
+    os.close(writing)
+
+    def pass_on() -> None:
+        with os.fdopen(reading, "rb") as lines, os.fdopen(ours, "wb", buffering=0) as to:
+            for line in lines:
+                if b"jdk.incubator.vector" not in line:
+                    to.write(line)
+
+    Thread(target=pass_on, daemon=True).start()
+    try:
+        yield
+    finally:
+        os.dup2(ours, 2)

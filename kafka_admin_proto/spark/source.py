@@ -2,9 +2,10 @@
 
     spark.read.format("kafka_capture").load("captures/")
 
-Paths are files, folders and patterns, or URIs of what ``pyarrow.fs`` reaches (``s3://…``). Options:
-``splitSize``, the bytes of a large file that one task reads. A schema that is given has to be a part
-of the whole one: the other columns are not made. A filter on ``ts`` is applied while reading.
+Paths are files, folders and patterns, or URIs of what ``pyarrow.fs`` reaches (``s3://…``). The
+option ``splitSize`` is the bytes of a large file that one task reads. A schema that is given has to
+be a part of the whole one: the other columns are not made. A filter on ``ts`` is applied while
+reading.
 """
 
 from __future__ import annotations

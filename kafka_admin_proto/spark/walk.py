@@ -64,6 +64,9 @@ class Reading(msgspec.Struct, frozen=True):
         return Settings(limit=self.limit, dialect=self.dialect, bodies=bodies)
 
 
+AS_USUAL = Reading()
+
+
 class FrameRows:
     """Frames on their way into Arrow batches."""
 
