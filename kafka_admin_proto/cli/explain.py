@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import click
 
 from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.cli.filters import Shown
 from kafka_admin_proto.cli.inputs import Inputs, with_inputs
 from kafka_admin_proto.render.explain import Explanation, Node, explain
 from kafka_admin_proto.render.html import PageFrame, html_page
@@ -60,7 +62,12 @@ def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> Non
     \b
     Exit codes: 0 fine, 1 something did not decode, 2 usage.
     """
-    frames = inputs.frames()
+    if segments := inputs.segments():
+        raise click.UsageError(
+            f"{segments[0]} is a log segment, which has no frames; see its records with kap decode"
+        )
+    shown = inputs.frames()
+    frames = _with_bytes(shown)
     mask = not show_secrets
     if html is not None:
         pages = (
@@ -81,7 +88,23 @@ def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> Non
             write(title, explanation_of(frame, mask=mask))
             if frame.error is not None:
                 click.echo(printable(f"frame {number}: {frame.problem}"), err=True)
-    frames.finish()
+    shown.finish()
+
+
+def _with_bytes(frames: Shown) -> Iterator[tuple[int, DecodedFrame]]:
+    """The frames, of which the first is read at once; raises click.UsageError for a request log."""
+
+    def check(frames: Iterator[tuple[int, DecodedFrame]]) -> Iterator[tuple[int, DecodedFrame]]:
+        for number, frame in frames:
+            if frame.logged is not None:
+                raise click.UsageError(
+                    f"{frame.capture} is a request log, which has no bytes to explain; "
+                    "see its requests with kap decode"
+                )
+            yield number, frame
+
+    found = check(iter(frames))
+    return chain(list(islice(found, 1)), found)
 
 
 def explanation_of(frame: DecodedFrame, *, mask: bool) -> Explanation:
@@ -175,7 +198,7 @@ def write_terminal(console: Console, title: str, explanation: Explanation) -> No
     table.add_column(_COLUMNS[1], no_wrap=True)
     for index in shown:
         table.add_column(_COLUMNS[index + 2], overflow="fold", no_wrap=index == 0)
-    room = console.width // _FIELD_SHARE
+    room = max(1, console.width // _FIELD_SHARE)
     for node in nodes:
         fault = node.row is not None and node.row.kind == "fault"
         style = "bold red" if fault else _COLOURS[node.depth % len(_COLOURS)]

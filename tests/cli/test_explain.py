@@ -13,6 +13,8 @@ from rich.console import Console
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.explain import explanation_of, write_terminal
 from kafka_admin_proto.protocol import frame
+from kafka_admin_proto.records.batches import Batch, Record, write_batch
+from tests.capture.test_request_log import entry, log4j
 from tests.cli.test_terminal import on_terminal
 from tests.render.frames import HOSTILE, PASSWORD, decoded, sample_payloads
 
@@ -116,6 +118,25 @@ def test_usage(arguments: tuple[str, ...], complaint: str) -> None:
     result = run(str(SAMPLE), *arguments)
     assert result.exit_code == 2
     assert complaint in result.stderr
+
+
+def test_what_has_no_bytes_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "kafka-request.log"
+    log.write_text(log4j(entry()))
+    segment = tmp_path / "00000000000000000000.log"
+    segment.write_bytes(write_batch(Batch.of([Record(0, 1, None, b"x")])))
+    for file, words in ((log, "a request log, which has no bytes"), (segment, "a log segment")):
+        for options in ((), ("--html", str(tmp_path / "page.html"))):
+            result = run(str(file), *options)
+            assert (result.exit_code, result.stdout) == (2, "")
+            assert f"{file} is {words}" in result.stderr
+            assert "kap decode" in result.stderr
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_on_a_tiny_terminal(width: int) -> None:
+    assert on_terminal(width, "explain", str(SAMPLE), "--only", "1")
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])

@@ -21,6 +21,9 @@ from tests.render.frames import HOSTILE, PASSWORD, metadata, sample_payloads
 
 #: Of the sample frames: CreateTopics v7, its number on the page.
 CREATE_TOPICS = 2
+_TREE_KEYS = (
+    "ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "ArrowRight", "ArrowLeft", "Enter",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +201,38 @@ def test_the_filter(page: Page) -> None:
     page.press("Escape")
     assert page.value("shown.length === frame.nodes.length")
     assert selected(page) == "topics[1].replication_factor"
+
+
+def test_a_filter_that_finds_nothing(page: Page) -> None:
+    page.press("/", "no such words")
+    assert page.value("shown") == []
+    before = page.value("selected")
+    page.press("Enter")
+    page.value("tree.box.focus()")
+    page.press(*_TREE_KEYS)
+    page.click("#tree")
+    assert page.value("selected") == before
+    page.press("/", "Escape")
+    assert page.value("shown.length === frame.nodes.length")
+    page.press("End")
+    assert selected(page) == "unknown_tagged_fields"
+
+
+def test_nothing_closes_while_a_filter_is_set(page: Page) -> None:
+    page.press("/", "num_partitions")
+    page.press("Enter")
+    shown = page.value("shown")
+    page.value("tree.box.focus()")
+    page.press("Home")
+    assert selected(page) == "topics"
+    page.press("Enter", "ArrowLeft", "Enter")
+    page.click(f"{field(page, 'topics[0]')} .twisty")
+    assert page.value("shown") == shown
+    assert not page.value("frame.nodes.some((node) => node.closed)")
+    page.press("Home", "ArrowRight", "ArrowRight")
+    assert selected(page) == "topics[0].num_partitions"
+    page.press("ArrowRight")
+    assert selected(page) == "topics[0].num_partitions"
 
 
 def test_links_and_the_list_of_frames(page: Page, samples: Path) -> None:

@@ -163,7 +163,7 @@ function makeItem(line) {
   const field = element("span", "field");
   let sign = "";
   if (hasChildren(i)) {
-    const open = !node.closed || at("filter").value.trim() !== "";
+    const open = !node.closed || filtering();
     item.setAttribute("aria-expanded", open);
     sign = open ? "▾" : "▸";
   }
@@ -264,7 +264,7 @@ function span(node) {
 }
 
 function select(i, byte) {
-  if (i < 0 || i >= frame.nodes.length) return;
+  if (i === undefined || i < 0 || i >= frame.nodes.length) return;
   const node = frame.nodes[i];
   selected = i;
   cursor = byte === undefined ? Math.min(node.start, Math.max(0, frame.bytes.length - 1)) : byte;
@@ -296,8 +296,11 @@ function describe(node) {
   }
 }
 
+// While a filter is set all that it leaves is open.
+const filtering = () => at("filter").value.trim() !== "";
+
 function toggle(i, closed) {
-  if (!hasChildren(i)) return;
+  if (filtering() || !hasChildren(i)) return;
   frame.nodes[i].closed = closed;
   const { scrollTop } = tree.box;
   update();
@@ -358,16 +361,18 @@ function followLink() {
 
 function onTreeKey(event) {
   const line = place.get(visible(selected)) ?? 0, i = shown[line];
+  if (i === undefined) return; // the filter finds nothing
   const to = (next) => select(shown[Math.max(0, Math.min(shown.length - 1, next))]);
   const actions = {
     ArrowDown: () => to(line + 1), ArrowUp: () => to(line - 1),
     PageDown: () => to(line + tree.page), PageUp: () => to(line - tree.page),
     Home: () => to(0), End: () => to(shown.length - 1),
     ArrowRight: () => {
-      if (hasChildren(i)) frame.nodes[i].closed ? toggle(i, false) : select(i + 1);
+      if (frame.nodes[i].closed && !filtering()) toggle(i, false);
+      else if (encloses(i, shown[line + 1])) to(line + 1);
     },
     ArrowLeft: () => {
-      if (hasChildren(i) && !frame.nodes[i].closed && !at("filter").value) toggle(i, true);
+      if (hasChildren(i) && !frame.nodes[i].closed && !filtering()) toggle(i, true);
       else if (frame.nodes[i].parent >= 0) select(frame.nodes[i].parent);
     },
     Enter: () => toggle(i, !frame.nodes[i].closed),
