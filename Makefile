@@ -4,6 +4,7 @@
 #   make fuzz      coverage-guided fuzzing, FUZZ_SECONDS for each target
 #   make bench     beside other codecs, into docs/benchmarks.md
 #   make conformance   everything against Kafka's own classes, into docs/conformance.md
+#   make bench-captures    captures beside tshark, into docs/benchmarks-captures.md
 #   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise
 PYTHON ?= python3
 VENV   ?= .venv
@@ -16,7 +17,7 @@ FUZZ_SECONDS ?= 600
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
 TESTS  ?= -n 2 --dist loadgroup
 
-.PHONY: demo test check bench fuzz generate import-schemas conformance drift
+.PHONY: demo test check bench bench-captures fuzz generate import-schemas conformance drift
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -50,6 +51,9 @@ check: $(READY)
 
 bench: $(PEERS)
 	$(RUN) -m tools.bench --write
+
+bench-captures: $(READY)
+	$(RUN) -m tools.bench_capture --write
 
 fuzz: $(FUZZER)
 	$(RUN) -m tests.fuzz.run --seconds $(FUZZ_SECONDS)

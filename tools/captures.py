@@ -19,13 +19,13 @@ import fcntl
 import hashlib
 import http.client
 import http.server
-import importlib
 import importlib.util
 import shutil
 import signal
 import socket
 import ssl
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -52,7 +52,9 @@ from tools.clusters import (
 )
 from tools.jars import ToolMissingError, cache_folder
 
-_JAVA = Path(__file__).parent / "java"
+_TOOLS = Path(__file__).resolve().parent
+_ROOT = _TOOLS.parent
+_JAVA = _TOOLS / "java"
 _CLIENT_OPTIONS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 #: Seconds for one program of clients.
 _TRAFFIC = 240.0
@@ -134,12 +136,9 @@ def capture(name: str) -> Capture:
 
 def _digest() -> str:
     """Of the sources that captures depend on."""
-    sources = [
-        Path(__file__),
-        Path(__file__).with_name("clusters.py"),
-        *_JAVA.glob("*Traffic.java"),
-    ]
-    return hashlib.sha256(b"".join(each.read_bytes() for each in sorted(sources))).hexdigest()[:16]
+    names = ("captures.py", "clusters.py", "kafka_python_traffic.py", "java/*Traffic.java")
+    sources = sorted(each for name in names for each in _TOOLS.glob(name))
+    return hashlib.sha256(b"".join(each.read_bytes() for each in sources)).hexdigest()[:16]
 
 
 def _folder() -> Path:
@@ -361,25 +360,12 @@ def _traffic(
 
 def _kafka_python(bootstrap: str) -> None:
     """The same cluster as another project's client sees it."""
-    kafka: Any = importlib.import_module("kafka")
-    servers = bootstrap.split(",")
-    with contextlib.closing(
-        kafka.KafkaProducer(bootstrap_servers=servers, compression_type="gzip", client_id="python")
-    ) as producer:
-        for number in range(20):
-            producer.send("vegetables", b"leek %d" % number, key=b"k%d" % (number % 3))
-        producer.flush(30)
-    with contextlib.closing(
-        kafka.KafkaConsumer(
-            "vegetables",
-            bootstrap_servers=servers,
-            group_id="cooks",
-            auto_offset_reset="earliest",
-            consumer_timeout_ms=3000,
-        )
-    ) as consumer:
-        if sum(1 for _ in consumer) < 20:
-            raise ClusterError("kafka-python did not get the records that it had sent")
+    command = [sys.executable, "-m", "tools.kafka_python_traffic", bootstrap]
+    run = subprocess.run(
+        command, cwd=_ROOT, capture_output=True, text=True, timeout=_TRAFFIC, check=False
+    )
+    if run.returncode:
+        raise ClusterError(f"kafka-python ended with {run.returncode}:\n{run.stderr[-2000:]}")
 
 
 _SCENARIOS: dict[str, Callable[[Path], Capture]] = {

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.capture.frame_records import DecodedFrame
 from tools.jars import ToolMissingError
 
 #: Between the values of a field that a packet has several times.
@@ -93,6 +95,64 @@ def payload_sizes(path: Path, ports: Sequence[int]) -> dict[tuple[Connection, bo
             # Relative numbers: 0 is the SYN, so that the first byte has 1.
             sizes[direction] = max(sizes[direction], int(row[5]) - 1 + int(row[6]))
     return dict(sizes)
+
+
+def matched(path: Path, ports: Sequence[int]) -> Iterator[tuple[Frame, DecodedFrame]]:
+    """tshark's frames beside ours: by connection, side and order.
+
+    Without connections that have SASL tokens for frames, of which tshark does not know. ValueError
+    where the two find different numbers of frames in a direction.
+    """
+    theirs: dict[tuple[Connection, bool], list[Frame]] = defaultdict(list)
+    for frame in read_frames(path, ports):
+        theirs[frame.connection, frame.is_request].append(frame)
+    ours = by_direction(read_captures([path]))
+    if unknown := theirs.keys() - ours.keys():
+        raise ValueError(f"tshark alone has frames of {unknown}")
+    for direction, mine in ours.items():
+        if any(each.is_token for each in mine):
+            continue
+        if len(mine) != len(theirs[direction]):
+            found = f"{len(theirs[direction])} frames by tshark, {len(mine)} here"
+            raise ValueError(f"{direction}: {found}")
+        yield from zip(theirs[direction], mine, strict=True)
+
+
+def by_direction(
+    frames: Iterable[DecodedFrame],
+) -> dict[tuple[Connection, bool], list[DecodedFrame]]:
+    """Our frames of each (connection, is it the client's), in order; not those inside others.
+
+    A token says not whose it is: it is the side's that has come as far as where it begins.
+    """
+    found: dict[tuple[Connection, bool], list[DecodedFrame]] = defaultdict(list)
+    tokens = []
+    for frame in frames:
+        if frame.is_token:
+            tokens.append(frame)
+        elif not frame.forwarded:
+            found[connection_of(frame), frame.direction == "request"].append(frame)
+    for token in tokens:
+        for is_client in (True, False):
+            side = found[connection_of(token), is_client]
+            before = [each.size for each in side if each.stream_offset < token.stream_offset]
+            if sum(before) == token.stream_offset:
+                side.append(token)
+                break
+        else:
+            raise ValueError(f"a token at {token.stream_offset} continues no side: {token}")
+    for side in found.values():
+        side.sort(key=lambda each: each.stream_offset)
+    return found
+
+
+def connection_of(frame: DecodedFrame) -> Connection:
+    """Where the frame of a capture belongs, as tshark's frames say it."""
+    assert frame.connection is not None
+    assert frame.client is not None
+    assert frame.server is not None
+    _, _, number = frame.connection.partition("#")
+    return frame.client, frame.server, int(number or 1) - 1
 
 
 class _Connections:

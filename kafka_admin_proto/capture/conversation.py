@@ -142,6 +142,7 @@ class Conversation:
         if at and end_to_end(framer.buffer[:at], settings.limit, whole=True):
             at = 0
         framer.found(at, ts)
+        side.search_anew()
         return True
 
     def _search_other(self, side: Side, ts: int) -> None:
@@ -501,6 +502,10 @@ class Side:
         self._ids = ids
         return True
 
+    def search_anew(self) -> None:
+        """What was searched is gone."""
+        self._next_search = 0
+
     @property
     def is_full(self) -> bool:
         """Whether the buffer is about to be given up, out of step as it is."""
@@ -519,7 +524,7 @@ class Side:
 
     def hole(self, size: int, ts: int) -> None:
         if self._conversation.stranger is None:
-            self._next_search = 0
+            self.search_anew()
             self.framer.hole(size, ts)
 
     def frame(self, data: bytes, offset: int, ts: int) -> None:

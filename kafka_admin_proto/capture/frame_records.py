@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
 
+from kafka_admin_proto.capture.opened_records import mask_metadata, open_records
 from kafka_admin_proto.capture.pairing import PRODUCE_KEY
 from kafka_admin_proto.codec import Codec, Message, codec
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnknownMessageError
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.protocol.payloads import Request, Response
+from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.render import leaves
 from kafka_admin_proto.render.fields import (
     FieldRow,
@@ -23,12 +24,13 @@ from kafka_admin_proto.render.fields import (
     secret_spans,
 )
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.topic_ids import topic_id_to_text
+from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
 from kafka_admin_proto.wire.blobs import readable
 from kafka_admin_proto.wire.secrets import MASK
 
 What = Literal["request", "response", "data"]
 PREFIX_SIZE = 4
+FETCH_KEY = 1
 _NO_NAMES: Mapping[UUID, str] = {}
 
 
@@ -163,9 +165,9 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         if body and self.body is not None and self.codec is not None:
             shown = self.codec.to_json(self.body, mask=mask)
             if records:
-                from kafka_admin_proto.capture.opened_records import open_records
-
                 open_records(shown, self.body, self.codec, self.topic_names, mask=mask)
+            elif mask and self.api_key == FETCH_KEY and self._is_metadata():
+                mask_metadata(shown, self.body, self.codec, self.topic_names)
             codes = [error_name(code) or str(code) for code in self.error_codes()]
             names = self.known_topics() or None
         elif not body and self.error is None:
@@ -207,7 +209,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             return MASK if mask and self.logged.may_be_secret else self.data.hex()
         if not (mask and self._may_hold_secrets()):
             return self.data.hex()
-        if self.codec is None or self._may_be_a_response():
+        if self.codec is None or self._may_be_a_response() or not has_secrets(self.codec.spec):
             return masked_hex(self.data, [(self.header_offset, len(self.data))])
         return masked_hex(self.data, secret_spans(self.codec, self.data, self.body_offset))
 
@@ -242,6 +244,8 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         """
         if self.is_token or self.may_be_secret or self._may_be_a_response():
             return True
+        if self.api_key == FETCH_KEY and self.direction == "response" and self._is_metadata():
+            return True
         if self.codec is not None:
             return has_secrets(self.codec.spec)
         api_key = self.api_key
@@ -253,6 +257,14 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         names = [catalog().name_of(api_key, type_) for type_ in ("request", "response")]
         return api_key == PRODUCE_KEY or any(
             has_secrets(catalog().spec(name)) for name in names if name
+        )
+
+    def _is_metadata(self) -> bool:
+        """Whether a Fetch response has, or may have, records of the metadata topic."""
+        return self.body is None or any(
+            getattr(topic, "topic", "") == METADATA_TOPIC
+            or getattr(topic, "topic_id", None) == METADATA_TOPIC_ID
+            for topic in getattr(self.body, "responses", ())
         )
 
     def _may_be_a_response(self) -> bool:
@@ -269,26 +281,29 @@ RECORD_KEYS = tuple(
 
 def frame_of(read: Request | Response, data: bytes, header_offset: int) -> DecodedFrame:
     """The frame of a payload that was read from ``header_offset`` on."""
-    nameless = read.header is None and len(data) - header_offset < PREFIX_SIZE
     frame = DecodedFrame(
         capture="",
         stream_offset=0,
-        direction="request" if isinstance(read, Request) else "response",
+        direction="request" if type(read) is Request else "response",
         data=data,
         header_offset=header_offset,
         header_version=read.header_version,
         body_offset=read.body_offset,
         api=read.api,
-        api_key=None if nameless else read.api_key,
-        api_version=None if nameless else read.api_version,
         header=read.header,
         body=read.body,
         error=read.error,
     )
-    if read.header is not None:
-        frame.correlation_id = read.header.correlation_id
-        if isinstance(read, Request) and read.header is not None:
-            frame.client_id = read.header.client_id
-        with contextlib.suppress(UnknownMessageError):
-            frame.codec = read.codec
+    if read.header is None and len(data) - header_offset < PREFIX_SIZE:
+        return frame
+    frame.api_key, frame.api_version = read.api_key, read.api_version
+    if read.header is None:
+        return frame
+    frame.correlation_id = read.header.correlation_id
+    if isinstance(read, Request) and read.header is not None:
+        frame.client_id = read.header.client_id
+    try:  # contextlib.suppress would take as long as all of the above
+        frame.codec = read.codec
+    except UnknownMessageError:
+        frame.codec = None
     return frame

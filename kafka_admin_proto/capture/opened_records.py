@@ -8,11 +8,14 @@ from uuid import UUID
 
 from kafka_admin_proto.codec import Codec, Message
 from kafka_admin_proto.records.batches import DEFAULT_DECOMPRESSED_LIMIT, read_records
+from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.records.records_json import record_set_json
+from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Records
 from kafka_admin_proto.wire.containers import NullableStruct, StructType
+from kafka_admin_proto.wire.secrets import MASK
 
 #: What a record takes beside its key and value.
 _OF_A_RECORD = 64
@@ -33,16 +36,24 @@ def open_records(
     The topic, by which Kafka's own records are known, is the name in a struct around them, or its
     topic id's in ``topic_names``.
     """
-    _Opener(topic_names, mask).struct(codec.grammar, body, shown, None)
+    _Opener(topic_names, mask=mask).struct(codec.grammar, body, shown, None)
+
+
+def mask_metadata(
+    shown: dict[str, Any], body: Message, codec: Codec[Any], topic_names: Mapping[UUID, str]
+) -> None:
+    """Hide the records of the metadata topic in ``shown``: credentials of users and brokers."""
+    _Opener(topic_names, mask=True, opens=False).struct(codec.grammar, body, shown, None)
 
 
 class _Opener:
     """``left`` is what all of a body's records may still take, decompressed."""
 
-    def __init__(self, topic_names: Mapping[UUID, str], mask: bool) -> None:
+    def __init__(self, topic_names: Mapping[UUID, str], mask: bool, *, opens: bool = True) -> None:
         self.left = DEFAULT_DECOMPRESSED_LIMIT
         self._topic_names = topic_names
         self._mask = mask
+        self._opens = opens
 
     def struct(self, struct: StructType, value: Any, shown: Any, topic: str | None) -> None:
         topic = self._topic(value) or topic
@@ -51,8 +62,12 @@ class _Opener:
                 continue
             inner = getattr(value, member.attribute)
             if isinstance(member.wire_type, Records):
-                if inner is not None:
+                if inner is None:
+                    continue
+                if self._opens:
                     shown[member.json] = self._records(inner, topic)
+                elif topic == METADATA_TOPIC:
+                    shown[member.json] = MASK
             elif inner is not None:
                 self._inside(member.wire_type, inner, shown[member.json], topic)
 
@@ -81,4 +96,6 @@ class _Opener:
             if isinstance(found, str) and found:
                 return found
         topic_id = getattr(value, "topic_id", None)
+        if topic_id == METADATA_TOPIC_ID:
+            return METADATA_TOPIC
         return self._topic_names.get(topic_id) if isinstance(topic_id, UUID) else None

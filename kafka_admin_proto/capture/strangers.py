@@ -7,6 +7,8 @@ import struct
 
 _HANDSHAKE, _ALERT, _DATA = 22, 21, 23
 _CLIENT_HELLO, _SERVER_HELLO = 1, 2
+#: Types of handshake messages, and nothing for one that was cut off.
+_MESSAGES = (b"", *(bytes([kind]) for kind in (0, 1, 2, 4, 8, 11, 12, 13, 14, 15, 16, 20)))
 _SUPPORTED_VERSIONS = 43
 _TLS = {
     0x0300: "SSL 3.0",
@@ -49,6 +51,8 @@ def _is_tls(start: bytes) -> bool:
     while len(start) - at >= 5:
         kind, version, size = struct.unpack_from(">BHH", start, at)
         if not 20 <= kind <= 23 or version not in _TLS or not 0 < size <= _LARGEST_RECORD:
+            return False
+        if kind == _HANDSHAKE and start[at + 5 : at + 6] not in _MESSAGES:
             return False
         at += 5 + size
     return at > 0

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
-
-METADATA_TOPIC = "__cluster_metadata"
 
 #: Topics that are remembered; a hostile capture may name any number.
 MAX_TOPICS = 100_000

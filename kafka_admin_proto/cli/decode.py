@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.cli.filters import Shown
 from kafka_admin_proto.cli.inputs import Inputs, with_inputs
 from kafka_admin_proto.cli.output import (
     compact_json,
@@ -76,8 +77,14 @@ def decode(
     """
     segments = inputs.segments()
     if segments:
+        flags = {"--summary": summary, "--raw": raw, "--no-body": not body}
+        chosen = [*inputs.filters(), *(name for name, given in flags.items() if given)]
+        if chosen:
+            raise click.UsageError(f"{chosen[0]} does not go with log segments")
         decode_segments(segments, output, topic=topic, mask=not show_secrets)
-    frames = inputs.frames(bodies=body)
+    if topic is not None:
+        raise click.UsageError("--topic goes with log segments")
+    frames = inputs.frames(bodies=body, silent=summary)
     if summary:
         _SUMMARIES[output](summarise(frames))
     else:
@@ -86,32 +93,51 @@ def decode(
     frames.finish()
 
 
-_Numbered = Iterable[tuple[int, DecodedFrame]]
 _Options = dict[str, bool]
 
 
-def _write_json(frames: _Numbered, options: _Options) -> None:
+def _write_json(frames: Shown, options: _Options) -> None:
     write_json_array(frame.record(**options) for _, frame in frames)
 
 
-def _write_jsonl(frames: _Numbered, options: _Options) -> None:
+def _write_jsonl(frames: Shown, options: _Options) -> None:
     write_json_lines(frame.record(**options) for _, frame in frames)
 
 
-def _write_tsv(frames: _Numbered, options: _Options) -> None:
+def _write_tsv(frames: Shown, options: _Options) -> None:
     write_tsv(frame.record(**options) for _, frame in frames)
 
 
-def _write_table(frames: _Numbered, options: _Options) -> None:
+def _write_table(frames: Shown, options: _Options) -> None:
+    page: list[tuple[int, DecodedFrame]] = []
+    pages = 0
+
+    def show() -> None:
+        nonlocal pages
+        if page:
+            _write_page(page, options, header=pages == 0)
+            pages += 1
+            page.clear()
+
+    frames.on_wait = show
+    for each in frames:
+        page.append(each)
+        if len(page) == _PAGE:
+            show()
+    show()
+    if not pages:
+        _write_page([], options, header=True)
+
+
+def _write_page(page: list[tuple[int, DecodedFrame]], options: _Options, *, header: bool) -> None:
     columns = ["#", "at", "what", "api", "size", "id", "client", "errors", "body"]
-    for page in _pages(frames):
-        of_capture = any(frame.connection for _, frame in page)
-        names = ["#", "time", "connection", *columns[2:6], "ms", *columns[6:]]
-        rows = [_table_row(number, frame, of_capture, options) for number, frame in page]
-        print_table(names if of_capture else columns, rows, cut=("errors", "body"))
-        for number, frame in page:
-            if frame.error is not None:
-                click.echo(printable(f"frame {number}: {frame.problem}"), err=True)
+    of_capture = any(frame.ts is not None or frame.connection for _, frame in page)
+    names = ["#", "time", "connection", *columns[2:6], "ms", *columns[6:]]
+    rows = [_table_row(number, frame, of_capture, options) for number, frame in page]
+    print_table(names if of_capture else columns, rows, cut=("errors", "body"), header=header)
+    for number, frame in page:
+        if frame.error is not None:
+            click.echo(printable(f"frame {number}: {frame.problem}"), err=True)
 
 
 def _table_row(number: int, frame: DecodedFrame, of_capture: bool, options: _Options) -> list[str]:
@@ -135,19 +161,6 @@ def _table_row(number: int, frame: DecodedFrame, of_capture: bool, options: _Opt
     return [printable(str(cell)) for cell in cells]
 
 
-def _pages(frames: _Numbered) -> Iterator[list[tuple[int, DecodedFrame]]]:
-    """At least one, of so many frames each."""
-    page: list[tuple[int, DecodedFrame]] = []
-    first = True
-    for each in frames:
-        page.append(each)
-        if len(page) == _PAGE:
-            yield page
-            page, first = [], False
-    if page or first:
-        yield page
-
-
 def _summary_table(rows: list[dict[str, Any]]) -> None:
     counts = ("requests", "responses", "forwarded", "bytes")
     columns = ["api", *counts, "p50 ms", "p90", "p99", "max", "errors", "problems"]
@@ -165,7 +178,7 @@ def _summary_table(rows: list[dict[str, Any]]) -> None:
     print_table(columns, cells, cut=("errors",))
 
 
-_WRITERS: dict[str, Callable[[_Numbered, _Options], None]] = {
+_WRITERS: dict[str, Callable[[Shown, _Options], None]] = {
     "table": _write_table,
     "json": _write_json,
     "jsonl": _write_jsonl,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
 import click
@@ -11,7 +12,7 @@ import msgspec
 
 from kafka_admin_proto.capture.dumps import message_name
 from kafka_admin_proto.capture.frame_records import DecodedFrame
-from kafka_admin_proto.errors import UnknownMessageError
+from kafka_admin_proto.errors import DumpError, UnknownMessageError
 from kafka_admin_proto.schema.catalog import catalog
 
 
@@ -57,22 +58,40 @@ class Shown:
         self._only = only
         self.count = 0
         self.problems = 0
+        #: Holes and the like that nobody can tell whether they were wanted.
+        self._unplaced = 0
+        #: Called before an input that may pause is waited for.
+        self.on_wait: Callable[[], None] = _nothing
 
     def __iter__(self) -> Iterator[tuple[int, DecodedFrame]]:
         for frame in self._frames:
             self.count += 1
-            if self._only in (None, self.count) and self._wanted(frame):
+            if self._only not in (None, self.count):
+                continue
+            if isinstance(frame.error, DumpError) or self._wanted(frame):
                 self.problems += frame.error is not None
                 yield self.count, frame
+            else:
+                self._unplaced += frame.error is not None and frame.api_key is None
 
     def finish(self) -> None:
         """Leave with the exit code, once all frames were taken.
 
         Raises click.UsageError where there was no frame of the number asked for.
         """
+        if self._unplaced:
+            click.echo(
+                f"{self._unplaced} holes and pieces without an api are not in this choice of "
+                "frames; kap decode without filters shows them",
+                err=True,
+            )
         if self._only is not None and self.count < self._only:
             raise click.UsageError(f"there is no frame {self._only}; the input has {self.count}")
         sys.exit(1 if self.problems else 0)
+
+
+def _nothing() -> None:
+    pass
 
 
 def api_keys(text: str, dialect: str) -> frozenset[int]:
@@ -92,7 +111,13 @@ def api_keys(text: str, dialect: str) -> frozenset[int]:
         if key is None or catalog().entry(found, dialect).type not in ("request", "response"):
             raise click.UsageError(f"{found} is no request, nor the response to one")
         keys.add(key)
+    if not keys:
+        raise click.UsageError("--api names no api")
     return frozenset(keys)
+
+
+#: Seconds since 1970, after 1973: fewer digits are a date, or a slip.
+_SECONDS = re.compile(r"\d{9,11}(\.\d*)?")
 
 
 class Instant(click.ParamType[int]):
@@ -103,14 +128,12 @@ class Instant(click.ParamType[int]):
     def convert(
         self, value: str, parameter: click.Parameter | None, context: click.Context | None
     ) -> int:
-        try:
+        if _SECONDS.fullmatch(value):
             return round(float(value) * 1_000_000)
-        except (ValueError, OverflowError):
-            pass
         try:
             found = datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is neither 2026-01-31T12:00:00 nor seconds since 1970")
+            self.fail(f"{value!r} is not a time like 2026-01-31T12:00:00, nor seconds since 1970")
         if found.tzinfo is None:
             found = found.replace(tzinfo=UTC)
         return round(found.timestamp() * 1_000_000)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import os
+import stat
 import sys
 from collections.abc import Callable, Collection
 from io import BufferedReader, FileIO
@@ -25,6 +26,7 @@ from kafka_admin_proto.capture.sources import FORMATS, read_frames
 from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.capture.topics import TELLING_KEYS
 from kafka_admin_proto.cli.filters import Filter, Instant, Shown, api_keys
+from kafka_admin_proto.cli.live import Live, LiveInput
 from kafka_admin_proto.cli.progress import Progress
 from kafka_admin_proto.cli.segments import SEGMENT, is_segment
 from kafka_admin_proto.codec import load_schemas
@@ -58,13 +60,27 @@ class Inputs(msgspec.Struct, kw_only=True):
             return []
         found = [name for name in self.files if name != "-" and is_segment(name)]
         if self.input_format == SEGMENT:
-            return list(self.files)
+            return list(self.files or ("-",))
         if found and len(found) < len(self.files):
             raise click.UsageError(f"{found[0]} is a log segment and not all the others are")
         return found
 
-    def frames(self, *, bodies: bool = True) -> Shown:
-        """The frames to show; ``bodies`` False reads headers alone. Raises click.UsageError."""
+    def filters(self) -> list[str]:
+        """The options given that choose among frames."""
+        return [
+            f"--{name.replace('_', '-')}"
+            for name in ("api", "client_id", "connection", "errors_only", "since", "until", "only")
+            if getattr(self, name) not in (None, False)
+        ]
+
+    def frames(self, *, bodies: bool = True, silent: bool = False) -> Shown:
+        """The frames to show; ``bodies`` False reads headers alone. Raises click.UsageError.
+
+        ``silent``: nothing is written before the end, so that the progress may be shown.
+        """
+        twice = {name for name in self.files if self.files.count(name) > 1}
+        if twice:
+            raise click.UsageError(f"{', '.join(sorted(twice))} is named twice")
         decoder, wanted = self._decoder(), self._filter()
         if not self.files and sys.stdin is None:
             raise click.UsageError("there is no standard input; name a file")
@@ -74,15 +90,14 @@ class Inputs(msgspec.Struct, kw_only=True):
         keys: Collection[int] | None = None if bodies or self.errors_only else ()
         if keys is None and wanted.api_keys is not None:
             keys = wanted.api_keys | TELLING_KEYS
-        progress = Progress(files)
+        progress = Progress(files, silent=silent)
+        opener = _Opener(progress)
         frames = read_frames(
-            files,
-            decoder,
-            format=self.input_format,
-            bodies=keys,
-            opener=_Opener(progress).open,
+            files, decoder, format=self.input_format, bodies=keys, opener=opener.open
         )
-        return Shown(progress.around(frames), wanted, self.only)
+        shown = Shown(progress.around(frames), wanted, self.only)
+        opener.live.on_wait = lambda: shown.on_wait()
+        return shown
 
     @property
     def _is_told(self) -> bool:
@@ -133,34 +148,32 @@ class Inputs(msgspec.Struct, kw_only=True):
 
 
 class _Opener:
-    """Opens inputs; standard input once, however often it is asked for."""
+    """Opens inputs; what can be read but once (standard input, pipes) is kept open."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._stdin: BufferedReader | None = None
+        self._kept: dict[str, _KeptOpen] = {}
+        self.live = Live()
 
     def open(self, name: str) -> BufferedReader:
+        if name in self._kept:
+            return self._kept[name]
+        raw: Any
         if name != "-":
-            return BufferedReader(self._progress.open(name), SAMPLE)
-        if self._stdin is None:
+            if not stat.S_ISFIFO(os.stat(name).st_mode):
+                return BufferedReader(self._progress.open(name), SAMPLE)
+            raw = LiveInput(name, self.live)
+        else:
             # A look ahead of its own size: that of sys.stdin is too small to tell formats by.
-            raw: Any = sys.stdin.buffer
+            raw = sys.stdin.buffer
             if isinstance(getattr(raw, "raw", None), FileIO):
-                raw = _LiveInput(os.dup(raw.fileno()))
-            self._stdin = _KeptOpen(raw, SAMPLE)
-        return self._stdin
-
-
-class _LiveInput(FileIO):
-    """Standard input that may pause: what is known so far is shown before waiting for more."""
-
-    def readinto(self, buffer: Any) -> int | None:
-        sys.stdout.flush()
-        return super().readinto(buffer)
+                raw = LiveInput(os.dup(raw.fileno()), self.live)
+        self._kept[name] = _KeptOpen(raw, SAMPLE)
+        return self._kept[name]
 
 
 class _KeptOpen(BufferedReader):
-    """Standard input: what was looked at is still to be read after the look."""
+    """What was looked at is still to be read after the look."""
 
     def __exit__(self, *_: object) -> None:
         pass

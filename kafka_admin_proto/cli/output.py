@@ -29,20 +29,22 @@ def print_table(
     title: str = "",
     cut: Sequence[str] = (),
     wrap: Sequence[str] = (),
+    header: bool = True,
 ) -> None:
     """A table: with rules and colour on a terminal, padded columns where piped.
 
     On a narrow terminal the columns ``cut`` lose the ends of their cells, the last one most, and
-    the columns ``wrap`` take several lines; the others stay whole.
+    the columns ``wrap`` take several lines; the others stay whole. Of a table that comes in pieces
+    the first has the ``header``.
     """
     if sys.stdout.isatty():
-        _rich_table(columns, rows, title, cut, wrap)
+        _rich_table(columns, rows, title, cut, wrap, header)
         return
     if title:
         click.echo(title)
     lengths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
     widths = [min(length, _WIDEST) for length in lengths]
-    for row in [columns, *rows]:
+    for row in [columns, *rows] if header else rows:
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
         click.echo("  ".join([*cells, row[-1]]).rstrip())
 
@@ -59,6 +61,7 @@ def _rich_table(
     title: str,
     cut: Sequence[str],
     wrap: Sequence[str],
+    header: bool,
 ) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.cells import cell_len
@@ -72,6 +75,7 @@ def _rich_table(
         padding=(0, 1, 0, 0),
         title=Text(title) if title else None,
         title_justify="left",
+        show_header=header,
     )
     widths = [max(cell_len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
     for column, width in zip(columns, widths, strict=True):
@@ -129,9 +133,12 @@ def _dumps(record: dict[str, Any]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A TSV cell: no tab, no line end; nothing for null, JSON for what has parts."""
+    """A TSV cell: no tab, no line end; nothing for null, JSON for what has parts.
+
+    A backslash in text is doubled, as one begins what stands for a tab or the like.
+    """
     if value is None:
         return ""
     if isinstance(value, str):
-        return value if value.isprintable() else printable(value)
+        return printable(value.replace("\\", "\\\\"))
     return str(value) if type(value) is int else compact_json(value)

@@ -15,13 +15,17 @@ _LONG = 16 * 1024 * 1024
 
 
 class Progress:
-    """Shown where standard error is a terminal, output goes elsewhere and files are long."""
+    """Shown where standard error is a terminal that nothing else is written to, and files are long.
 
-    def __init__(self, files: Iterable[str]) -> None:
+    ``silent``: what goes to standard output comes at the end.
+    """
+
+    def __init__(self, files: Iterable[str], *, silent: bool = False) -> None:
         self._total = sum(map(_size, files))
         self._bar: Any = None
         self._task: Any = None
-        self._shown = self._total >= _LONG and sys.stderr.isatty() and not sys.stdout.isatty()
+        self._shown = self._total >= _LONG and sys.stderr.isatty()
+        self._shown = self._shown and (silent or not sys.stdout.isatty())
 
     def open(self, name: str) -> FileIO:
         """The file, whose reads are counted where that is shown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -20,12 +21,13 @@ from kafka_admin_proto.cli.output import (
     write_tsv,
 )
 from kafka_admin_proto.records.batches import Batch
-from kafka_admin_proto.records.segment_rows import segment_rows
+from kafka_admin_proto.records.segment_rows import ROW_KEYS, segment_rows
 from kafka_admin_proto.records.segments import read_segment
 from kafka_admin_proto.wire.blobs import readable
 
 #: The name of the format.
 SEGMENT = "log-segment"
+_NAME = re.compile(r"(^|/)(\d{20}\.log|\d{20}-\d{10}\.checkpoint)(\.deleted)?$")
 _ENDINGS = (".log", ".checkpoint", ".log.deleted", ".checkpoint.deleted")
 _COLUMNS = ("position", "offset", "epoch", "type", "version", "key", "fields", "problem")
 #: Rows of a table that are laid out together.
@@ -33,7 +35,9 @@ _PAGE = 1000
 
 
 def is_segment(name: str) -> bool:
-    """Whether a file is a log segment or snapshot: named as one, and a batch at its start."""
+    """Whether a file is a log segment or snapshot: named as Kafka does, or with a batch in it."""
+    if _NAME.search(name):
+        return True
     if not name.endswith(_ENDINGS):
         return False
     try:
@@ -62,12 +66,13 @@ class _Counted:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for name in self._names:
             try:
-                for row in segment_rows(name, self._topic, mask=self._mask):
+                source = sys.stdin.buffer if name == "-" else name
+                for row in segment_rows(source, self._topic, mask=self._mask):
                     self.problems += row["problem"] is not None
                     yield {"file": readable(name), **row}
             except OSError as error:
                 self.problems += 1
-                yield {"file": readable(name), "problem": str(error)}
+                yield {"file": readable(name), **dict.fromkeys(ROW_KEYS), "problem": str(error)}
 
 
 def _write_table(rows: Iterable[dict[str, Any]]) -> None:

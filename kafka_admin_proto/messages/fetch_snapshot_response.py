@@ -58,8 +58,10 @@ class PartitionSnapshot(StructValue):
     - ``current_leader``: LeaderIdAndEpoch, tag 0
     - ``size``: int64
     - ``position``: int64
-    - ``unaligned_records``: records
+    - ``unaligned_records``: records, secret
     """
+
+    secret_fields: ClassVar[dict[str, str]] = {"unaligned_records": ""}
 
     index: int = 0
     error_code: int = 0

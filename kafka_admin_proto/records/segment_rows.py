@@ -16,6 +16,12 @@ from kafka_admin_proto.records.segments import (
     topic_of,
 )
 
+#: The names in each row.
+ROW_KEYS = (
+    "position", "size", "offset", "epoch", "timestamp", "type", "version", "key", "fields",
+    "headers", "batch", "problem", "note",
+)  # fmt: skip
+
 
 def segment_rows(
     source: Source,
@@ -55,11 +61,7 @@ def segment_rows(
 
 
 def _row(**values: Any) -> dict[str, Any]:
-    names = (
-        "position", "size", "offset", "epoch", "timestamp", "type", "version", "key", "fields",
-        "headers", "batch", "problem", "note",
-    )  # fmt: skip
-    return {name: values.get(name) for name in names}
+    return {name: values.get(name) for name in ROW_KEYS}
 
 
 def _facts(batch: Batch) -> dict[str, Any]:

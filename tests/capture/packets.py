@@ -21,6 +21,7 @@ class Packet:
     flags: int = ACK
     data: bytes = b""
     ts: int = 0
+    acknowledgement: int = 1
 
 
 def conversation(
@@ -67,7 +68,8 @@ def conversation(
 
 def tcp(packet: Packet) -> bytes:
     header = struct.pack(
-        ">HHIIBBHHH", packet.source[1], packet.destination[1], packet.sequence, 1,
+        ">HHIIBBHHH", packet.source[1], packet.destination[1], packet.sequence,
+        packet.acknowledgement,
         0x80, packet.flags, 65535, 0, 0,
     )  # fmt: skip
     return header + b"\x01\x01\x08\x0a" + bytes(8) + packet.data  # with a timestamp option
@@ -202,6 +204,16 @@ def shuffled(packets: Sequence[Packet], dice: random.Random, reach: int) -> list
     order = sorted(range(len(packets)), key=lambda i: i + dice.uniform(0, reach))
     times = sorted(packet.ts for packet in packets)
     return [replace(packets[i], ts=ts) for i, ts in zip(order, times, strict=True)]
+
+
+def with_acknowledgements(packets: Sequence[Packet]) -> list[Packet]:
+    """Each packet acknowledges all that its peer has sent, captured or not."""
+    reached: dict[tuple[str, int], int] = {}
+    found = []
+    for packet in packets:
+        reached[packet.source] = (packet.sequence + len(packet.data)) % (1 << 32)
+        found.append(replace(packet, acknowledgement=reached.get(packet.destination, 1)))
+    return found
 
 
 def duplicated(packets: Sequence[Packet], dice: random.Random) -> list[Packet]:

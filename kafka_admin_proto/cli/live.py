@@ -1,0 +1,74 @@
+"""Inputs that may pause: standard input, pipes. What is known is shown before waiting for more."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from io import FileIO
+from typing import Any
+
+#: A format is told by so many bytes; a pipe may come in smaller pieces.
+_ENOUGH = 24
+
+
+class Live:
+    """What is called before waiting, and whether Ctrl-C has ended the input."""
+
+    def __init__(self) -> None:
+        self.on_wait: Callable[[], None] = _nothing
+        self.ended = False
+        self.is_reading = False
+
+    def watch(self) -> None:
+        """Take Ctrl-C as the end of the input, the first time.
+
+        ``tcpdump -w - | kap decode -`` is ended by Ctrl-C, which both programs get: what was
+        captured so far is still to be shown.
+        """
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._interrupted)
+
+    def _interrupted(self, *_: object) -> None:
+        again, self.ended = self.ended, True
+        if again or self.is_reading:
+            raise KeyboardInterrupt
+
+
+class LiveInput(FileIO):
+    """A file that lets show what there is before it waits for more."""
+
+    def __init__(self, file: str | int, live: Live) -> None:
+        super().__init__(file)
+        self._live = live
+        self._fresh = True
+        live.watch()
+
+    def readinto(self, buffer: Any) -> int | None:
+        size = self._read(buffer)
+        if self._fresh:
+            self._fresh = False
+            view = memoryview(buffer)
+            while size and size < _ENOUGH and (more := self._read(view[size:])):
+                size += more
+        return size
+
+    def _read(self, buffer: Any) -> int:
+        live = self._live
+        live.on_wait()
+        sys.stdout.flush()
+        if live.ended:
+            return 0
+        live.is_reading = True
+        try:
+            return super().readinto(buffer) or 0
+        except KeyboardInterrupt:
+            live.ended = True
+            return 0
+        finally:
+            live.is_reading = False
+
+
+def _nothing() -> None:
+    pass
