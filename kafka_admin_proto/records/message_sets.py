@@ -152,11 +152,15 @@ def read_message(data: bytes, batch: Batch, limit: int) -> int:
 
 
 def _read_inner(data: bytes, wrapper: _Message, batch: Batch, most: int) -> None:
-    """Read the messages of a compressed set into the batch's records."""
+    """Read the messages of a compressed set into the batch's records.
+
+    A last message that is cut short ends the set, as ``DeepRecordsIterator`` in Kafka has it.
+    """
+    base = _base_offset(data, wrapper)
     position = 0
     records = batch.records
     try:
-        while position < len(data):
+        while _whole(data, position):
             if len(records) >= most:
                 raise DecodeError(
                     f"it holds more than the {most} messages that the limit has room for",
@@ -171,7 +175,7 @@ def _read_inner(data: bytes, wrapper: _Message, batch: Batch, most: int) -> None
             timestamp = message.timestamp
             if message.magic == 1 and batch.timestamp_type == "log_append":
                 timestamp = wrapper.timestamp
-            records.append(Record(message.offset, timestamp, key, value))
+            records.append(Record(base + message.offset, timestamp, key, value))
             position = message.end
         if not records:
             raise DecodeError("a compressed message set is empty", expected="a message in it")
@@ -179,28 +183,43 @@ def _read_inner(data: bytes, wrapper: _Message, batch: Batch, most: int) -> None
         error.path = f"records[{len(records)}]" + (f".{error.path}" if error.path else "")
         raise
     finally:
-        _place(records, wrapper, batch)
+        if records:
+            batch.base_offset = records[0].offset
+            batch.last_offset_delta = wrapper.offset - records[0].offset
+            batch.base_timestamp = records[0].timestamp
 
 
-def _place(records: list[Record], wrapper: _Message, batch: Batch) -> None:
-    """Give the records their offsets in the log, and the batch its first one."""
-    if not records:
-        return
+def _whole(data: bytes, position: int) -> int:
+    """The size of the message at ``position`` with what is before it, 0 if it is not all there.
+
+    A size that no message has is one for the reader to refuse.
+    """
+    if len(data) - position < LOG_OVERHEAD:
+        return 0
+    size = int.from_bytes(data[position + 8 : position + LOG_OVERHEAD], "big", signed=True)
+    if size < SMALLEST:
+        return LOG_OVERHEAD
+    return size + LOG_OVERHEAD if size <= len(data) - position - LOG_OVERHEAD else 0
+
+
+def _base_offset(data: bytes, wrapper: _Message) -> int:
+    """What the offsets of inner messages count from: in magic 1 the last one has the wrapper's.
+
+    The sizes lead to the last one, whatever else is wrong with the messages before it.
+    """
     # librdkafka produces sets with the offset 0, whatever they hold.
-    if wrapper.magic == 1 and wrapper.offset != 0:
-        base = wrapper.offset - records[-1].offset
-        if base < 0:
-            last = records[-1].offset
-            records.clear()
-            raise DecodeError(
-                f"its offset {wrapper.offset} lies before that of its last inner message, {last}",
-                expected="the offset of its last message",
-            )
-        for record in records:
-            record.offset += base
-    batch.base_offset = records[0].offset
-    batch.last_offset_delta = wrapper.offset - records[0].offset
-    batch.base_timestamp = records[0].timestamp
+    if wrapper.magic == 0 or wrapper.offset == 0:
+        return 0
+    position = last = 0
+    while (size := _whole(data, position)) > LOG_OVERHEAD:
+        last = int.from_bytes(data[position : position + 8], "big", signed=True)
+        position += size
+    if wrapper.offset < last:
+        raise DecodeError(
+            f"its offset {wrapper.offset} lies before that of its last inner message, {last}",
+            expected="the offset of its last message",
+        )
+    return wrapper.offset - last
 
 
 def write_messages(batch: Batch) -> bytes:

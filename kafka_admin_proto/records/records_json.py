@@ -3,8 +3,9 @@
 A key, value or header value is null or an object, which says by its one name what it is:
 ``{"text": …}`` where the bytes are readable UTF-8, ``{"base64": …}`` where not, and in the topics
 that Kafka keeps for itself ``{"message": name, "version": …, "data": …}`` with the fields in the
-shape of Kafka's JsonConverters. Instead of a value of the metadata log that could not be read, and
-so may be a credential, ``{"masked": "********", "size": …}`` stands there.
+shape of Kafka's JsonConverters. Where a record of the metadata log could not be read, and so may
+be a credential, ``{"masked": "********", "size": …}`` stands in the place of each; so it does where
+the topic is not known and the value is a record of the metadata log that has secrets.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from kafka_admin_proto.records.control import (
     read_control_record,
 )
 from kafka_admin_proto.records.known_topics import KNOWN_TOPICS, read_known_record
-from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
+from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, read_metadata_value
 from kafka_admin_proto.records.model import RecordSet
 from kafka_admin_proto.wire.blobs import readable
 from kafka_admin_proto.wire.secrets import MASK
@@ -103,10 +104,40 @@ def record_json(
         result |= _known(topic, record, mask)
     else:
         result |= {"key": _blob(record.key), "value": _blob(record.value), "problem": None}
-    result["headers"] = [[readable(name), _blob(value)] for name, value in record.headers]
-    if any(readable(name) != name for name, _ in record.headers):
-        result["problem"] = "; ".join(filter(None, (result["problem"], f"headers: {_ODD_TEXT}")))
+    hidden = None
+    if mask and (result["value"] is None or "message" not in result["value"]):
+        hidden = _why_hidden(record, topic)
+    show = _blob if hidden is None else _masked
+    if hidden is not None:
+        result |= {"key": _masked(record.key), "value": _masked(record.value)}
+    result["headers"] = [[readable(name), show(value)] for name, value in record.headers]
+    odd = any(readable(name) != name for name, _ in record.headers)
+    problems = (result["problem"], hidden, f"headers: {_ODD_TEXT}" if odd else None)
+    result["problem"] = "; ".join(filter(None, problems)) or None
     return result
+
+
+def _why_hidden(record: Record, topic: str | None) -> str | None:
+    """Why a record that was not read may be a credential, "" where that is plain; None if not."""
+    if topic == METADATA_TOPIC:
+        return ""
+    if topic is not None or record.value is None:
+        return None
+    try:
+        message, version = read_metadata_value(record.value)
+    except DecodeError:
+        return None
+    known = codec(type(message), version)
+    if known.to_json(message, mask=True) == known.to_json(message, mask=False):
+        return None
+    return (
+        f"masked: it reads as {message.message_name} of {METADATA_TOPIC}, which has secrets; "
+        "name the topic it is from (--topic)"
+    )
+
+
+def _masked(data: bytes | None) -> dict[str, Any] | None:
+    return None if data is None else {"masked": MASK, "size": len(data)}
 
 
 def _control(record: Record, mask: bool) -> dict[str, Any]:
@@ -137,9 +168,6 @@ def _known(topic: str, record: Record, mask: bool) -> dict[str, Any]:
         key = _message(found.key, 0, mask)
     if found.value is not None:
         value = _message(found.value, found.value_version, mask)
-    elif topic == METADATA_TOPIC and record.value is not None and mask:
-        # It may be a credential that could not be read.
-        value = {"masked": MASK, "size": len(record.value)}
     if any(_is_odd(part["data"]) for part in (key, value) if part and "data" in part):
         problems.append(_ODD_TEXT)
     return {"key": key, "value": value, "problem": "; ".join(problems) or None}

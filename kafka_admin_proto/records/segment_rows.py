@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
+from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.records.control import read_control_key
+from kafka_admin_proto.records.known_topics import KNOWN_TOPICS
+from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.records.model import Batch, Record
 from kafka_admin_proto.records.records_json import record_json
 from kafka_admin_proto.records.segments import (
@@ -21,6 +26,8 @@ ROW_KEYS = (
     "position", "size", "offset", "epoch", "timestamp", "type", "version", "key", "fields",
     "headers", "batch", "problem", "note",
 )  # fmt: skip
+#: Batches at the start of a log that may tell whose it is.
+_LOOKED_AT = 3
 
 
 def segment_rows(
@@ -39,16 +46,25 @@ def segment_rows(
     other topics ``fields`` is the value, ``{"text": …}`` or ``{"base64": …}``. So is ``key``.
 
     What is no record has a row with ``problem`` or, where nothing is missing, ``note`` alone.
-    ``topic`` is taken from the folder unless given; ``mask`` hides secrets. Raises OSError where
-    the file cannot be read.
+    Unless given, ``topic`` is the metadata log's where control records say so that only Kafka's
+    quorum writes, else one of Kafka's own that the folder is named after. ``mask`` hides secrets.
+    Raises OSError where the file cannot be read.
     """
+    segment = read_segment(source, limit=limit)
+    first = list(islice(segment, _LOOKED_AT))
+    given = topic is not None
     if topic is None and isinstance(source, (str, os.PathLike)):
-        topic = topic_of(source)
-    for found in read_segment(source, limit=limit):
+        # Any folder may be named like one: copies of a log are what they are.
+        topic = next((name for name in (topic_of(source),) if name in KNOWN_TOPICS), None)
+    if not given and any(map(_is_of_a_quorum, first)):
+        topic = METADATA_TOPIC
+    for found in chain(first, segment):
         if isinstance(found, Gap):
             told = "problem" if found.is_problem else "note"
             yield _row(position=found.position, size=found.size, **{told: found.text})
             continue
+        if not given and _is_of_a_quorum(found):
+            topic = METADATA_TOPIC
         facts = _facts(found)
         about = {"position": found.offset_in_data, "size": found.size, "batch": facts}
         about["epoch"] = found.partition_leader_epoch
@@ -58,6 +74,19 @@ def segment_rows(
             yield _row(**about, problem=str(found.error))
         elif not found.records:
             yield _row(**about, offset=found.base_offset, note="a batch without records")
+
+
+def _is_of_a_quorum(found: Batch | Gap) -> bool:
+    """Whether it is a batch of control records that only a quorum's log has."""
+    if isinstance(found, Gap) or not found.is_control:
+        return False
+    for record in found.records:
+        try:
+            if read_control_key(record.key).name not in ("", "ABORT", "COMMIT"):
+                return True
+        except DecodeError:
+            pass
+    return False
 
 
 def _row(**values: Any) -> dict[str, Any]:

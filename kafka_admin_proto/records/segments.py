@@ -22,6 +22,7 @@ from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError
 from kafka_admin_proto.records.batches import Batch, read_records
 from kafka_admin_proto.records.crc32c import crc32c
 from kafka_admin_proto.records.message_sets import LOG_OVERHEAD, SMALLEST
+from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 
 Source = str | os.PathLike[str] | IO[bytes]
 
@@ -33,8 +34,10 @@ DEFAULT_BATCH_LIMIT = 128 << 20
 _PREFIX = 17
 _SMALLEST_V2 = 61 - LOG_OVERHEAD
 _CHUNK = 1 << 18
-#: Bytes of candidates that may fail their checksum in one search through damaged bytes.
-_CHECKED = 16 << 20
+#: Bytes of candidates that may fail their checksum for each chunk that a search passes: of those
+#: behind which a batch may begin, and of all others.
+_CHECKED_LIKELY = 8 << 20
+_CHECKED_OTHERS = 2 << 20
 #: Where a batch or message may begin: its fixed fields as they are in any real log. The length is
 #: below 1 GiB and not zero, as it is all through preallocated space.
 _CANDIDATE = re.compile(
@@ -85,8 +88,10 @@ def topic_of(path: str | os.PathLike[str]) -> str | None:
     """The topic whose log a segment belongs to, from its folder (``fruit-0``); None if none.
 
     Folders of logs that are about to go (``fruit-0.ID-delete``) or to come in (``-future``,
-    ``-stray``) count too.
+    ``-stray``) count too. Snapshots (``*.checkpoint``) are of the metadata log, wherever they are.
     """
+    if re.search(r"\.checkpoint(?:\.deleted)?$", Path(path).name):
+        return METADATA_TOPIC
     folder = Path(path).absolute().parent.name
     match = re.fullmatch(r"(.+)-\d+(?:\.[0-9a-f]+-(?:delete|future|stray))?", folder)
     return match[1] if match else None
@@ -115,10 +120,44 @@ class _Window:
         self.position += size
 
 
+class _Allowance:
+    """Bytes that a search may check in vain: ``amount`` for each chunk of the file it passes.
+
+    So checking takes time in proportion to the file, and no false beginning, however long it says
+    that it is, is in the way of what comes chunks later. ``longest`` is the largest single piece;
+    what goes beyond the amount is made up for by the next chunks.
+    """
+
+    def __init__(self, amount: int, longest: int) -> None:
+        self._amount = self._left = amount
+        self._longest = longest
+        self._chunk = 0
+
+    def take(self, size: int, position: int) -> bool:
+        """Whether ``size`` bytes may be checked, at that position of the file."""
+        if self.is_spent(position) or size > self._longest:
+            return False
+        self._left -= size
+        return True
+
+    def is_spent(self, position: int) -> bool:
+        """Whether nothing is left of it at that position of the file."""
+        chunk = position // _CHUNK
+        self._left = min(self._left + (chunk - self._chunk) * self._amount, self._amount)
+        self._chunk = chunk
+        return self._left <= 0
+
+    def give_back(self, size: int) -> None:
+        """They were not in vain."""
+        self._left += size
+
+
 class _Reader:
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self._window = _Window(stream)
         self._limit = limit
+        self._likely = _Allowance(_CHECKED_LIKELY, limit)
+        self._others = _Allowance(_CHECKED_OTHERS, _CHECKED_OTHERS)
 
     def read(self) -> Iterator[Batch | Gap]:
         window = self._window
@@ -132,11 +171,16 @@ class _Reader:
             if left < size:
                 yield from self._search(f"{_LAST} needs {size} bytes, and {left} are left")
                 continue
+            if not self._may_follow(size) and self._likely.is_spent(window.position):
+                text = f"its length is {size - LOG_OVERHEAD}, and there nothing follows"
+                yield from self._search(text, skip=1)
+                continue
             batch = self._batch(bytes(window.data[:size]), window.position)
             if batch.error is None or self._is_whole(size):
                 yield batch
                 window.drop(size)
             else:  # its length may be what is damaged: the next one may begin inside of it
+                self._likely.take(size, window.position)
                 yield from self._search(str(batch.error), skip=1)
 
     def _is_whole(self, size: int) -> bool:
@@ -148,6 +192,10 @@ class _Reader:
             return True
         following = self._size_if_whole(size)
         return bool(following) and _checksum_holds(self._window.data, size, following)
+
+    def _may_follow(self, at: int) -> bool:
+        """Whether a batch may begin at ``at``, or the file ends there."""
+        return self._window.fill(at + _PREFIX) == at or not self._fault(at)
 
     def _size_if_whole(self, at: int) -> int:
         """The size of the batch that may begin at ``at``; 0 if none can, or not all is there."""
@@ -196,7 +244,7 @@ class _Reader:
         """
         window = self._window
         start = window.position
-        at, left, only_zeros = skip, _CHECKED, True
+        at, only_zeros = skip, True
         ended = False
         while not ended:
             available = window.fill(_CHUNK)
@@ -207,12 +255,10 @@ class _Reader:
                 passed = available if ended else max(at, available - _LONGEST_CANDIDATE)
             else:
                 passed, ended = match.start(), False
-                size = self._size_if_whole(passed)
-                if size and left > 0 and _checksum_holds(window.data, passed, size):
+                if self._is_vouched_for(passed):
                     window.drop(passed)
                     yield self._gap(start, fault, "damaged")
                     return
-                left -= size
                 at = passed + 1
                 if at < _CHUNK // 2:
                     continue
@@ -224,6 +270,19 @@ class _Reader:
             yield self._gap(start, fault, "preallocated")
         else:
             yield self._gap(start, fault, "truncated" if fault.startswith(_LAST) else "damaged")
+
+    def _is_vouched_for(self, at: int) -> bool:
+        """Whether a whole batch begins at ``at``, by its checksum and within the allowances."""
+        size = self._size_if_whole(at)
+        if not size:
+            return False
+        allowed = self._likely if self._may_follow(at + size) else self._others
+        if not allowed.take(size, self._window.position + at):
+            return False
+        if _checksum_holds(self._window.data, at, size):
+            allowed.give_back(size)
+            return True
+        return False
 
     def _gap(
         self, start: int, fault: str, what: Literal["preallocated", "truncated", "damaged"]

@@ -195,12 +195,12 @@ def wrapped(inner: bytes, offset: int = 3, magic: int = 1) -> bytes:
         (v1(NULLS, 1, 4), "", 17, "compressed by zstd"),
         (v1(NULLS, 1, 1), "", 34, "a compressed message set is null"),
         (wrapped(b""), ".records[0]", 34, "a compressed message set is empty"),
-        (wrapped(INNER + INNER[:9]), ".records[1]", 34, "inner message needs 26 bytes at least"),
+        (wrapped(INNER[:20]), ".records[0]", 34, "a compressed message set is empty"),
         (wrapped(INNER[:-1] + b"\1"), ".records[0]", 34, "CRC-32 of the inner message"),
         (wrapped(v1(NULLS, 1, 2)), ".records[0]", 34, "an inner message is compressed"),
         (wrapped(v1(NULLS, 5)), ".records[0]", 34, "magic of the inner message is 5"),
         (wrapped(v1(NULLS, offset=9)), "", 34, "its offset 3 lies before"),
-        (wrapped(INNER[:8] + b"\x7f" + INNER[9:]), ".records[0]", 34, "size of the inner message"),
+        (wrapped(INNER[:8] + b"\x80" + INNER[9:]), ".records[0]", 34, "size of the inner message"),
     ],
 )  # fmt: skip
 def test_faults_say_where(data: bytes, path: str, offset: int, fault: str) -> None:
@@ -224,6 +224,24 @@ def test_what_stands_before_a_fault_is_kept() -> None:
         assert "records[3]" in str(found.batches[0].error)
     found = read_records(wrapped(INNER + v1(NULLS, offset=1) + b"?", 9))
     assert [record.offset for record in found.batches[0].records] == [8, 9]
+
+
+def test_faults_inside_of_a_set_leave_the_offsets_right() -> None:
+    """They count back from the last message, whether it can be read or not."""
+    parts = [v1(NULLS, offset=number) for number in range(4)]
+    for bad in range(4):
+        for damaged in (
+            parts[bad][:-1] + b"\1",
+            v1(NULLS, 1, 2, bad),
+            v1(NULLS + b"x", offset=bad),
+        ):
+            inner = b"".join((*parts[:bad], damaged, *parts[bad + 1 :]))
+            (batch,) = read_records(wrapped(inner, 13)).batches
+            assert [record.offset for record in batch.records] == list(range(10, 10 + bad))
+            assert isinstance(batch.error, DecodeError)
+            assert batch.error.path == f"batches[0].records[{bad}]"
+            assert "lies before" not in str(batch.error)
+            assert batch.last_offset == 13
 
 
 def test_what_kafka_reads_is_read() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 from hypothesis import find, settings
 
@@ -207,6 +209,47 @@ def test_damage_with_the_right_checksum(release: str, tmp_path: Path) -> None:
             refused += 1
             assert errors, (bytes_.hex(), text)
     assert min(refused, agreed) > COUNT
+
+
+def cut_sets() -> list[bytes]:
+    """Compressed sets whose last message ends too early, or has a size that is none."""
+    cut = []
+    for magic in (0, 1):
+        records = [Record(5 + n, 9 if magic else -1, b"k", b"v" * n) for n in range(3)]
+        whole = b"".join(
+            write_batch(
+                Batch.of(
+                    [msgspec.structs.replace(each, offset=each.offset - 5 * magic)], magic=magic
+                )
+            )
+            for each in records
+        )
+        wrapper = Batch.of(records, magic=magic)
+        sizes = [*range(1, len(whole)), len(whole)]
+        for inner in (*(whole[:size] for size in sizes), whole + b"\0" * 11, whole + b"\0" * 12):
+            packed = gzip.compress(inner)
+            value = Record(7, wrapper.max_timestamp, None, packed)
+            data = bytearray(write_batch(Batch.of([value], magic=magic)))
+            data[17] |= 1
+            cut.append(with_checksum(data))
+    return cut
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_sets_that_are_cut_short(release: str, tmp_path: Path) -> None:
+    cut = cut_sets()
+    read_all = agreed = 0
+    for data, (verdict, text) in zip(
+        cut, kafka(release, [f"read\t{data.hex()}" for data in cut], tmp_path), strict=True
+    ):
+        found = read_records(data)
+        assert (verdict == "ok") == (not list(found.errors())), (data.hex(), text, found)
+        if verdict == "ok":
+            agreed += 1
+            assert [as_json(batch) for batch in found.batches] == json.loads(text)
+            read_all += len(found.batches[0].records) == 3
+    assert agreed > len(cut) // 2
+    assert read_all == 4
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_admin_proto.codec import Message
+from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.messages.end_txn_marker import EndTxnMarker
 from kafka_admin_proto.messages.offset_commit_key import OffsetCommitKey
 from kafka_admin_proto.messages.offset_commit_value import OffsetCommitValue
@@ -104,6 +107,45 @@ def test_secrets() -> None:
     shown = json.dumps(records_json(data, topic=METADATA_TOPIC, mask=False))
     assert encoded in shown
     assert base64.b64encode(b"?" + value).decode() in shown
+
+
+CREDENTIAL = UserScramCredentialRecord("me", 1, b"salt" * 3, b"stored" * 3, b"server" * 3)
+PASSWORD = ConfigRecord(4, "1", "ssl.keystore.password", "opensesame")
+
+
+@pytest.mark.parametrize("message", [CREDENTIAL, PASSWORD])
+@pytest.mark.parametrize("is_control", [False, True])
+def test_secrets_where_the_topic_is_not_known(message: Message, is_control: bool) -> None:
+    value = write_metadata_value(message, 0)
+    record = Record(0, 0, b"opensesame", value, (("opens", b"opensesame"),))
+    row = record_json(record, is_control=is_control)
+    assert row["value"] == {"masked": "********", "size": len(value)}
+    assert row["key"] == {"masked": "********", "size": 10}
+    assert row["headers"] == [["opens", {"masked": "********", "size": 10}]]
+    assert f"it reads as {message.message_name} of __cluster_metadata" in row["problem"]
+    assert blob(record_json(record, is_control=is_control, mask=False)["value"]) == value
+    if not is_control:  # a topic that is known to be another
+        assert blob(record_json(record, topic="fruit")["value"]) == value
+
+
+def test_metadata_records_without_secrets_are_no_reason_to_mask() -> None:
+    value = write_metadata_value(ConfigRecord(2, "fruit", "retention.ms", "1"), 0)
+    row = record_json(Record(0, 0, b"k", value))
+    assert (blob(row["value"]), row["problem"]) == (value, None)
+
+
+@pytest.mark.parametrize("is_control", [False, True])
+@pytest.mark.parametrize("value", [b"opensesame", None])
+def test_nothing_of_an_unreadable_metadata_record_is_shown(
+    is_control: bool, value: bytes | None
+) -> None:
+    for key in (b"opensesame", b"\0\0\0\7", b"\0\0\0\2", None):
+        record = Record(0, 0, key, value, (("h", b"opensesame"),))
+        row = record_json(record, topic=METADATA_TOPIC, is_control=is_control)
+        assert "opensesame" not in json.dumps(row)
+        assert row["problem"]
+        row = record_json(record, topic=METADATA_TOPIC, is_control=is_control, mask=False)
+        assert "opensesame" in json.dumps(row)
 
 
 @given(

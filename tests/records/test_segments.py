@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import random
 import tracemalloc
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_admin_proto.records import segments
 from kafka_admin_proto.records.batches import Batch, Record, write_batch
 from kafka_admin_proto.records.segment_rows import segment_rows
 from kafka_admin_proto.records.segments import Gap, read_segment, topic_of
@@ -20,6 +22,7 @@ from tests.records.make_metadata_log import FOLDER
 from tests.records.values import batches
 
 LOG = FOLDER / "00000000000000000000.log"
+SNAPSHOT = "00000000000000000076-0000000001.checkpoint"
 DATA = LOG.read_bytes()
 
 
@@ -188,11 +191,63 @@ def test_many_false_beginnings_end_the_search_in_time() -> None:
     assert_covered(read(data), len(data))
 
 
+def liar(size: int) -> bytes:
+    """What looks like the beginning of a batch of that size."""
+    return bytes(8) + size.to_bytes(4, "big") + b"\1\2\3\4" + b"\0\0" + b"z" * 40
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        liar(17 << 20),
+        liar(100_000) * 200,
+        liar(100_000) * 200 + liar(17 << 20) * 3,
+        liar(300_000) * 20_000,
+    ],
+    ids=["one", "many", "both", "a great many"],
+)
+def test_lengths_that_lie_hide_nothing_behind_them(noise: bytes) -> None:
+    good = [plain(3 * i, size=6000) for i in range(1000)]
+    data = b"\xff" * 64 + noise + b"".join(good)
+    gap, *found = read(data)
+    assert isinstance(gap, Gap)
+    assert (gap.what, gap.size) == ("damaged", 64 + len(noise))
+    assert [batch.base_offset for batch in found if isinstance(batch, Batch)] == [
+        3 * i for i in range(1000)
+    ]
+
+
+def test_a_good_batch_between_damaged_ones_is_found() -> None:
+    one = plain(5)
+    data = b"\xff" * 99 + liar(1 << 20) + one + liar(1 << 20) + b"\xff" * 99
+    gap, found, rest = read(data)
+    assert isinstance(gap, Gap)
+    assert isinstance(rest, Gap)
+    assert isinstance(found, Batch)
+    assert (found.base_offset, found.error) == (5, None)
+
+
+def test_many_searches_share_what_may_be_checked_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Good batches between the lies do not make each of them cost its full length again."""
+    checked = []
+
+    def counting(data: bytearray, start: int, size: int) -> bool:
+        checked.append(size)
+        return holds(data, start, size)
+
+    holds = segments._checksum_holds
+    monkeypatch.setattr(segments, "_checksum_holds", counting)
+    data = (plain(5) + liar(300_000) + b"\xff" * 20) * 4000
+    assert_covered(read(data), len(data))
+    assert sum(checked) < 100 * len(data)
+
+
 def test_topics_from_folders() -> None:
     assert topic_of(LOG) == "__cluster_metadata"
     assert topic_of("/a/my-topic-12/0.log") == "my-topic"
     assert topic_of("/a/fruit-3.0f3c5d4b6a7988776655443322110000-delete/0.log") == "fruit"
     assert topic_of("/a/b/0.log") is None
+    assert topic_of(f"/a/b-0/{SNAPSHOT}.deleted") == "__cluster_metadata"
 
 
 def _rows(data: bytes, topic: str | None) -> Iterator[dict[str, object]]:
@@ -208,6 +263,34 @@ def test_rows_have_the_same_names_and_mask_secrets(tmp_path: Path) -> None:
     (user,) = (r for r in rows if r["offset"] == 10)
     assert user["type"] == "UserScramCredentialRecord"
     assert user["fields"]["storedKey"] == "********"
+
+
+@pytest.mark.parametrize("folder", ["copied", "copied-1", "a/__consumer_offsets-3"])
+@pytest.mark.parametrize("name", [LOG.name, SNAPSHOT])
+def test_a_metadata_log_is_one_wherever_it_lies(tmp_path: Path, folder: str, name: str) -> None:
+    copy = tmp_path / folder / name
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes((FOLDER / name).read_bytes())
+    assert list(segment_rows(copy)) == list(segment_rows(FOLDER / name))
+    with copy.open("rb") as stream:
+        assert list(segment_rows(stream)) == list(segment_rows(FOLDER / name))
+
+
+def test_a_later_segment_somewhere_else_keeps_its_secrets(tmp_path: Path) -> None:
+    """It begins with no control record; each value is looked at."""
+    (user,) = (r for r in segment_rows(LOG) if r["offset"] == 10)
+    rest = DATA[user["position"] :]
+    copy = tmp_path / "copied-0" / "00000000000000000010.log"
+    copy.parent.mkdir()
+    copy.write_bytes(rest)
+    rows = list(segment_rows(copy))
+    shown = str(rows)
+    (hidden,) = (r for r in rows if r["offset"] == 10)
+    assert hidden["fields"]["masked"] == "********"
+    assert "opensesame" not in shown
+    secrets = [r["fields"] for r in segment_rows(LOG, mask=False) if r["offset"] == 10]
+    assert secrets[0]["storedKey"] not in shown
+    assert base64.b64encode(b"opensesame").decode()[:12] not in shown
 
 
 def test_rows_of_other_topics_and_of_damage(tmp_path: Path) -> None:
