@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.record_rows import with_records
 from kafka_admin_proto.cli.filters import Shown
 from kafka_admin_proto.cli.inputs import Inputs, with_inputs
 from kafka_admin_proto.render.explain import Explanation, Node, explain
@@ -33,6 +34,7 @@ _FIELD_SHARE = 3
 _WIDEST = 40
 #: The colour of each depth, from the outermost inwards; deeper ones start anew.
 _COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_cyan", "bright_green")
+_STOPPED = {"fault": "stopped here: ", "damage": "damaged: "}
 _COLUMNS = ("offset", "bytes", "field", "type", "value", "meaning")
 
 
@@ -43,8 +45,9 @@ _COLUMNS = ("offset", "bytes", "field", "type", "value", "meaning")
     type=click.Path(dir_okay=False, allow_dash=True),
     help="Write one page for a browser, which needs nothing else; - is standard output.",
 )
+@click.option("--records", is_flag=True, help="Explain the record batches of Produce and Fetch.")
 @click.option("--show-secrets", is_flag=True, help="Do not mask passwords, tokens and keys.")
-def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> None:
+def explain_command(inputs: Inputs, html: str | None, records: bool, show_secrets: bool) -> None:
     """Explain each frame of FILES or standard input, byte by byte.
 
     Each field has its offset, bytes, type and value, and what the value means: names of apis and
@@ -57,6 +60,7 @@ def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> Non
       kap explain dump.hex --only 3
       kap explain dump.hex --html frames.html
       kap explain admin.pcap --api CreateTopics --errors-only
+      kap explain admin.pcap --api Produce,Fetch --records
       echo 00000000000bb800 | kap explain --unit body --api CreateTopics --version 1
 
     \b
@@ -68,10 +72,18 @@ def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> Non
         )
     shown = inputs.frames()
     frames = _with_bytes(shown)
-    mask = not show_secrets
+
+    def explained(frame: DecodedFrame) -> Explanation:
+        return explanation_of(frame, mask=not show_secrets, records=records)
+
     if html is not None:
         pages = (
-            PageFrame(number, _title(frame), explanation_of(frame, mask=mask), frame.problem or "")
+            PageFrame(
+                number,
+                _title(frame),
+                explained(frame),
+                frame.problem or "",
+            )
             for number, frame in frames
         )
         try:
@@ -85,7 +97,7 @@ def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> Non
         write = _terminal_writer() if sys.stdout.isatty() else _write_plain
         for number, frame in frames:
             title = f"frame {number}: {_title(frame)}"
-            write(title, explanation_of(frame, mask=mask))
+            write(title, explained(frame))
             if frame.error is not None:
                 click.echo(printable(f"frame {number}: {frame.problem}"), err=True)
     shown.finish()
@@ -107,11 +119,11 @@ def _with_bytes(frames: Shown) -> Iterator[tuple[int, DecodedFrame]]:
     return chain(list(islice(found, 1)), found)
 
 
-def explanation_of(frame: DecodedFrame, *, mask: bool) -> Explanation:
-    """The frame's rows with their meanings."""
+def explanation_of(frame: DecodedFrame, *, mask: bool, records: bool = False) -> Explanation:
+    """The frame's rows with their meanings; ``records``: with those of its record batches."""
     spec = None if frame.codec is None else frame.codec.spec
     return explain(
-        frame.field_rows(mask=mask),
+        with_records(frame.field_rows(mask=mask), frame, mask=mask, opened=records),
         frame.data,
         message="" if spec is None else spec.name,
         dialect="kafka" if spec is None else spec.dialect,
@@ -137,7 +149,7 @@ def _cells(node: Node) -> tuple[str, str, str, str]:
     row = node.row
     if row is None:
         return label, "", "", ""
-    meaning = f"stopped here: {row.meaning}" if row.kind == "fault" else row.meaning
+    meaning = f"{_STOPPED.get(row.kind, '')}{row.meaning}"
     return label, row.type, row.shown_value, printable(meaning)
 
 
@@ -200,7 +212,7 @@ def write_terminal(console: Console, title: str, explanation: Explanation) -> No
         table.add_column(_COLUMNS[index + 2], overflow="fold", no_wrap=index == 0)
     room = max(1, console.width // _FIELD_SHARE)
     for node in nodes:
-        fault = node.row is not None and node.row.kind == "fault"
+        fault = node.row is not None and node.row.kind in _STOPPED
         style = "bold red" if fault else _COLOURS[node.depth % len(_COLOURS)]
         lines = _hex_lines(explanation, node, size)
         if len(lines) > _TERMINAL_LINES:

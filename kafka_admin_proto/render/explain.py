@@ -31,7 +31,7 @@ from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.fixed import uuid_from_text
 
-Kind = Literal["field", "fault", "rest"]
+Kind = Literal["field", "fault", "rest", "damage"]
 _HEADER = "header."
 _INDEX = re.compile(r"\[\d+\]")
 _PARTS = re.compile(r"\[\d+\]|[^.\[]+")
@@ -45,8 +45,9 @@ class ExplainedRow(msgspec.Struct, frozen=True):
     """Bytes ``start`` to ``end`` (excluded) of a frame, and what they are.
 
     ``value`` is the field's JSON form, or words for one that is bytes or only a count or marker.
-    ``kind`` "fault" are the bytes at which decoding stopped, ``meaning`` then the reason; "rest"
-    are bytes that no field was read from.
+    ``kind`` "fault" are the bytes at which decoding stopped, ``meaning`` then the reason; "damage"
+    are such bytes inside a field, behind which it goes on; "rest" are bytes that no field was read
+    from.
     """
 
     start: int
@@ -61,7 +62,7 @@ class ExplainedRow(msgspec.Struct, frozen=True):
     @property
     def shown_value(self) -> str:
         """The value in one line: JSON for fields, words for what is only a count or a marker."""
-        if self.kind != "field":
+        if self.kind != "field" and self.value is None:
             return ""
         is_words = self.secret or (isinstance(self.value, str) and not _is_json(self.type))
         return str(self.value) if is_words else compact_json(self.value)
@@ -103,7 +104,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 def explain(
-    rows: Iterable[FieldRow],
+    rows: Iterable[FieldRow | ExplainedRow],
     data: bytes,
     *,
     message: str = "",
@@ -113,6 +114,7 @@ def explain(
 ) -> Explanation:
     """The rows of a frame with their meanings, and what no row was made of.
 
+    Rows that are explained already stay as they are.
     ``message`` is the name of the body ("" for an unknown one) in ``dialect``, ``error`` why the
     decoding stopped, ``topic_names`` what topic ids stand for as far as that is known.
     """
@@ -121,6 +123,10 @@ def explain(
     at = 0
     unread: FieldRow | None = None
     for row in rows:
+        if isinstance(row, ExplainedRow):
+            explained.append(row)
+            at = row.end
+            continue
         if row.type == "":
             unread = row
             break
@@ -272,7 +278,7 @@ def _of_encoding(row: FieldRow, data: bytes) -> str:
         return _length("count", row, data, kind.startswith("COMPACT_"), row.end)
     if kind.endswith(("STRING", "BYTES", "RECORDS")):
         compact = kind.startswith("COMPACT_")
-        text = _length("length", row, data, compact, _prefix_end(row, data, compact))
+        text = _length("length", row, data, compact, prefix_end(row, data))
         wrong = isinstance(value, str) and "\N{REPLACEMENT CHARACTER}" in value
         if wrong and b"\xef\xbf\xbd" not in data[row.start : row.end]:
             text += "; not UTF-8, shown with U+FFFD"
@@ -280,9 +286,9 @@ def _of_encoding(row: FieldRow, data: bytes) -> str:
     return ""
 
 
-def _prefix_end(row: FieldRow, data: bytes, compact: bool) -> int:
+def prefix_end(row: FieldRow, data: bytes) -> int:
     """Where the length in front of a string, bytes or records ends."""
-    if not compact:
+    if not row.type.startswith("COMPACT_"):
         return row.start + (2 if row.type.endswith("STRING") else 4)
     end = row.start
     while data[end] & 0x80:
@@ -336,7 +342,7 @@ def _nodes(rows: Iterable[ExplainedRow]) -> list[Node]:
         above.append(len(made) - 1)
 
     for row in rows:
-        parts = _PARTS.findall(row.path) if row.kind == "field" else [row.path]
+        parts = [row.path] if row.kind == "fault" else _PARTS.findall(row.path)
         shared = 0
         while shared < min(len(above), len(parts) - 1):
             if made[above[shared]].parts[-1] != parts[shared]:

@@ -21,7 +21,7 @@ from kafka_admin_proto.render.text import printable
 #: Stands in the template where the frames go.
 _FRAMES = "<!-- frames -->"
 #: What a node is, as the script numbers it.
-_KINDS = {"field": 0, "fault": 2, "rest": 3}
+_KINDS = {"field": 0, "fault": 2, "rest": 3, "damage": 5}
 _GROUP, _SECRET = 1, 4
 
 

@@ -57,8 +57,8 @@ def check_whole(explanation: Explanation, data: bytes, *, mask: bool) -> None:
 
 
 def check_frame(found: DecodedFrame) -> None:
-    for mask in (True, False):
-        explanation = explanation_of(found, mask=mask)
+    for mask, records in ((True, True), (False, True), (True, False), (False, False)):
+        explanation = explanation_of(found, mask=mask, records=records)
         check_whole(explanation, found.data, mask=mask)
         faults = [row for row in explanation.rows if row.kind == "fault"]
         assert len(faults) == (found.error is not None)

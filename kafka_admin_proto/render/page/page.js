@@ -1,7 +1,8 @@
 "use strict";
 // Only the lines in view are in the document, so that a large frame costs no more than a small one.
 const WIDTH = 16, AHEAD = 12, DEPTHS = 7, INDENTS = 9;
-const GROUP = 1, FAULT = 2, REST = 3, SECRET = 4;
+const GROUP = 1, FAULT = 2, REST = 3, SECRET = 4, DAMAGE = 5;
+const REASONS = { [FAULT]: "stopped here", [DAMAGE]: "damaged" };
 const MOST_PRINTED = 5000;
 const at = (id) => document.getElementById(id);
 const blocks = [...document.querySelectorAll("script.frame")];
@@ -61,6 +62,7 @@ function read(index) {
 }
 
 const hasChildren = (i) => frame.nodes[i].last > i;
+const isBad = (node) => node.kind === FAULT || node.kind === DAMAGE;
 const encloses = (i, j) => i <= j && j <= frame.nodes[i].last;
 
 function matches(node, words) {
@@ -159,7 +161,7 @@ function makeItem(line) {
   item.setAttribute("aria-posinset", node.order);
   item.setAttribute("aria-setsize", node.siblings);
   if (node.kind === GROUP) item.classList.add("group");
-  if (node.kind === FAULT) item.classList.add("fault");
+  if (isBad(node)) item.classList.add("fault");
   const field = element("span", "field");
   let sign = "";
   if (hasChildren(i)) {
@@ -192,7 +194,7 @@ function makeBytes(line) {
     const value = frame.bytes[i], node = frame.nodes[frame.owner[i]];
     let kind = "";
     if (node) {
-      kind = node.kind === FAULT ? " fault" : node.kind === REST ? " rest" : ` c${node.depth % DEPTHS}`;
+      kind = isBad(node) ? " fault" : node.kind === REST ? " rest" : ` c${node.depth % DEPTHS}`;
       if (node.parity) kind += " odd";
     }
     const masked = value < 0;
@@ -289,7 +291,7 @@ function describe(node) {
     (value) => (value < 0 ? "**" : value.toString(16).padStart(2, "0"))).join(" ");
   const more = node.end - node.start > 256 ? " …" : "";
   const lines = [["field", node.path, "code"], ["place", span(node)], ["type", node.type],
-    ["value", node.value, "code"], [node.kind === FAULT ? "stopped here" : "meaning", node.meaning],
+    ["value", node.value, "code"], [REASONS[node.kind] || "meaning", node.meaning],
     ["bytes", own + more, "code"]];
   for (const [name, text, className] of lines) {
     if (text) detail.append(element("dt", "", name), element("dd", className, text));
@@ -347,7 +349,7 @@ function choose(index, node) {
     hex.resize(Math.ceil(frame.bytes.length / WIDTH));
     hex.box.setAttribute("aria-rowcount", hex.count);
   }
-  const fault = frame.nodes.findIndex((each) => each.kind === FAULT);
+  const fault = frame.nodes.findIndex(isBad);
   select(node === undefined ? Math.max(fault, 0) : Math.min(node, frame.nodes.length - 1));
 }
 
