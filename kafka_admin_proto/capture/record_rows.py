@@ -15,6 +15,7 @@ from kafka_admin_proto.records.batch_rows import BatchRows
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.render.explain import ExplainedRow, prefix_end
 from kafka_admin_proto.render.fields import FieldRow
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.wire.fixed import uuid_from_text
 from kafka_admin_proto.wire.secrets import MASK
@@ -53,8 +54,11 @@ class _Records:
         self.batches = BatchRows(frame.data)
 
     def rows(self, rows: Iterable[FieldRow]) -> Iterator[FieldRow | ExplainedRow]:
+        has_records = self.frame.codec is None or _has_records(self.frame.codec.spec)
         for row in rows:
-            if row.type.endswith("RECORDS"):
+            if not has_records and row.type != "":
+                yield row
+            elif row.type.endswith("RECORDS"):
                 yield from self._records(row)
             elif row.type == "":
                 secret = self.mask and (row.secret or self._is_hidden(row))
@@ -124,6 +128,11 @@ class _Records:
             yield from self.batches.rows(
                 start, row.end, row.path, topic=topic, secret=secret, mask=self.mask
             )
+
+
+def _has_records(spec: MessageSpec) -> bool:
+    structs = [spec.struct, *spec.structs().values()]
+    return any(field.type.element == "records" for each in structs for field in each.fields)
 
 
 def _hidden(row: FieldRow) -> FieldRow:

@@ -23,41 +23,43 @@ function element(name, className, text) {
 
 function read(index) {
   const block = blocks[index];
-  const { hex, nodes: rows } = JSON.parse(block.textContent);
+  const { hex, size, texts, shapes, nodes: numbers, left_out: leftOut } =
+    JSON.parse(block.textContent);
   const bytes = new Int16Array(hex.length / 2);
   for (let i = 0; i < bytes.length; i++) {
     const digits = hex.substr(2 * i, 2);
     bytes[i] = digits === "**" ? -1 : parseInt(digits, 16);
   }
-  const nodes = [], above = [], counts = new Map(), owner = new Int32Array(bytes.length).fill(-1);
-  rows.forEach(([start, end, depth, label, type, value, meaning, kind], i) => {
-    above.length = depth;
-    let up = depth - 1;
-    while (up >= 0 && above[up] === undefined) up--;
-    const parent = up < 0 ? -1 : above[up];
+  const nodes = [], above = [], owner = new Int32Array(bytes.length).fill(-1);
+  let start = 0, tops = 0;
+  for (let i = 0; 4 * i < numbers.length; i++) {
+    const [depth, labelAt, typeAt, kind] = shapes[numbers[4 * i + 1]], label = texts[labelAt];
+    const parent = depth ? above[depth - 1] : -1;
     above[depth] = i;
     const inside = parent < 0 ? "" : nodes[parent].path;
     const path = !inside || label.startsWith("[") ? inside + label : `${inside}.${label}`;
-    const order = (counts.get(parent) || 0) + 1;
-    counts.set(parent, order);
-    nodes.push({ start, end, depth, label, type, value, meaning, kind, parent, path, order,
-      last: i, own: end, closed: false, parity: 0 });
-  });
+    const order = parent < 0 ? ++tops : ++nodes[parent].children;
+    const own = start + numbers[4 * i];
+    nodes.push({ start, end: own, depth, label, type: texts[typeAt],
+      value: texts[numbers[4 * i + 2]], meaning: texts[numbers[4 * i + 3]], kind, parent, path,
+      order, children: 0, last: i, own, closed: false, parity: 0 });
+    start = own;
+  }
   for (let i = nodes.length - 1; i >= 0; i--) {
-    const { parent, last } = nodes[i];
-    if (parent >= 0 && nodes[parent].last < last) nodes[parent].last = last;
+    const { parent, last, end } = nodes[i];
+    if (parent < 0) continue;
+    nodes[parent].last = Math.max(nodes[parent].last, last);
+    nodes[parent].end = Math.max(nodes[parent].end, end);
   }
   let parity = 0;
   nodes.forEach((node, i) => {
-    // A node's own bytes end where its first child's begin.
-    if (node.last > i) node.own = nodes[i + 1].start;
     if (node.kind === GROUP) return;
     parity ^= 1;
     node.parity = parity;
     owner.fill(i, node.start, node.own);
   });
-  for (const node of nodes) node.siblings = counts.get(node.parent);
-  return { index, number: block.dataset.number, title: block.dataset.title,
+  for (const node of nodes) node.siblings = node.parent < 0 ? tops : nodes[node.parent].children;
+  return { index, size, leftOut, number: block.dataset.number, title: block.dataset.title,
     problem: block.dataset.problem, bytes, nodes, owner };
 }
 
@@ -117,16 +119,16 @@ class Pane {
   get height() { return 22; }
   resize(count) {
     this.count = count;
-    this.room.style.height = `${count * this.height}px`;
+    this.room.style.height = `${(printing ? Math.min(count, MOST_PRINTED) : count) * this.height}px`;
     for (const line of this.lines.values()) line.remove();
     this.lines.clear();
     this.draw();
   }
   draw() {
-    let first = 0, last = this.count - 1;
-    if (!printing || this.count > MOST_PRINTED) {
+    let first = 0, last = Math.min(this.count, MOST_PRINTED) - 1;
+    if (!printing) {
       first = Math.max(0, Math.floor(this.box.scrollTop / this.height) - AHEAD);
-      last = Math.min(last, first + Math.ceil(this.box.clientHeight / this.height) + 2 * AHEAD);
+      last = Math.min(this.count - 1, first + Math.ceil(this.box.clientHeight / this.height) + 2 * AHEAD);
     }
     for (const [i, line] of this.lines) {
       if (i < first || i > last) { line.remove(); this.lines.delete(i); }
@@ -343,6 +345,9 @@ function choose(index, node) {
     document.title = `${frame.number}. ${frame.title}`;
     at("problem").hidden = !frame.problem;
     at("problem-text").textContent = frame.problem;
+    at("left-out").hidden = !frame.leftOut;
+    at("left-out").textContent = `Left out of this page, as the frame has ${frame.size} bytes and `
+      + `a browser would be slow: ${frame.leftOut}. kap explain without --html shows all.`;
     at("problem-go").hidden = !frame.nodes.some((each) => each.kind === FAULT);
     tree.box.scrollTop = hex.box.scrollTop = 0;
     update();
@@ -461,8 +466,20 @@ document.addEventListener("keydown", (event) => {
   at("filter").focus();
 });
 addEventListener("hashchange", followLink);
-addEventListener("beforeprint", () => { printing = true; tree.draw(); hex.draw(); });
-addEventListener("afterprint", () => { printing = false; tree.draw(); hex.draw(); });
+function print(now) {
+  printing = now;
+  for (const pane of [tree, hex]) {
+    const { scrollTop } = pane.box;
+    pane.resize(pane.count);
+    pane.box.scrollTop = scrollTop;
+  }
+  const parts = [[tree, "fields"], [hex, "lines of bytes"]]
+    .filter(([pane]) => now && pane.count > MOST_PRINTED)
+    .map(([pane, what]) => `the first ${MOST_PRINTED} of ${pane.count} ${what}`);
+  at("printed").textContent = parts.length ? `Printed: ${parts.join(", ")}.` : "";
+}
+addEventListener("beforeprint", () => print(true));
+addEventListener("afterprint", () => print(false));
 
 for (let i = 0; i < WIDTH; i++) {
   at("columns").append(element("span", i === 8 ? "b gap" : "b", i.toString(16).padStart(2, "0")));
