@@ -3,7 +3,7 @@
 const WIDTH = 16, AHEAD = 12, DEPTHS = 7, INDENTS = 9;
 const GROUP = 1, FAULT = 2, REST = 3, SECRET = 4, DAMAGE = 5;
 const REASONS = { [FAULT]: "stopped here", [DAMAGE]: "damaged" };
-const MOST_PRINTED = 5000;
+const MOST_PRINTED = 2000; // of fields, and of lines of bytes: some 45 pages each
 const at = (id) => document.getElementById(id);
 const blocks = [...document.querySelectorAll("script.frame")];
 let frame = null;     // the frame shown
@@ -291,7 +291,9 @@ function describe(node) {
   detail.replaceChildren();
   const own = Array.from(frame.bytes.subarray(node.start, Math.min(node.end, node.start + 256)),
     (value) => (value < 0 ? "**" : value.toString(16).padStart(2, "0"))).join(" ");
-  const more = node.end - node.start > 256 ? " …" : "";
+  let more = node.end - node.start > 256 ? " …" : "";
+  const { length } = frame.bytes;
+  if (node.end > length) more += ` (left out of this page from byte ${length} on)`;
   const lines = [["field", node.path, "code"], ["place", span(node)], ["type", node.type],
     ["value", node.value, "code"], [REASONS[node.kind] || "meaning", node.meaning],
     ["bytes", own + more, "code"]];
