@@ -245,7 +245,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         """
         if self.is_token or self.may_be_secret or self._may_be_a_response():
             return True
-        if self.api_key == FETCH_KEY and self.direction == "response" and self._is_metadata():
+        if self.api_key == FETCH_KEY and self.direction != "request" and self._is_metadata():
             return True
         if self.codec is not None:
             return has_secrets(self.codec.spec)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import click
 
 from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.record_rows import with_records
+from kafka_admin_proto.cli.filters import Shown
 from kafka_admin_proto.cli.inputs import Inputs, with_inputs
 from kafka_admin_proto.render.explain import Explanation, Node, explain
 from kafka_admin_proto.render.html import PageFrame, html_page
@@ -31,6 +34,7 @@ _FIELD_SHARE = 3
 _WIDEST = 40
 #: The colour of each depth, from the outermost inwards; deeper ones start anew.
 _COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_cyan", "bright_green")
+_STOPPED = {"fault": "stopped here: ", "damage": "damaged: "}
 _COLUMNS = ("offset", "bytes", "field", "type", "value", "meaning")
 
 
@@ -41,8 +45,9 @@ _COLUMNS = ("offset", "bytes", "field", "type", "value", "meaning")
     type=click.Path(dir_okay=False, allow_dash=True),
     help="Write one page for a browser, which needs nothing else; - is standard output.",
 )
+@click.option("--records", is_flag=True, help="Explain the record batches of Produce and Fetch.")
 @click.option("--show-secrets", is_flag=True, help="Do not mask passwords, tokens and keys.")
-def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> None:
+def explain_command(inputs: Inputs, html: str | None, records: bool, show_secrets: bool) -> None:
     """Explain each frame of FILES or standard input, byte by byte.
 
     Each field has its offset, bytes, type and value, and what the value means: names of apis and
@@ -55,16 +60,30 @@ def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> Non
       kap explain dump.hex --only 3
       kap explain dump.hex --html frames.html
       kap explain admin.pcap --api CreateTopics --errors-only
+      kap explain admin.pcap --api Produce,Fetch --records
       echo 00000000000bb800 | kap explain --unit body --api CreateTopics --version 1
 
     \b
     Exit codes: 0 fine, 1 something did not decode, 2 usage.
     """
-    frames = inputs.frames()
-    mask = not show_secrets
+    if segments := inputs.segments():
+        raise click.UsageError(
+            f"{segments[0]} is a log segment, which has no frames; see its records with kap decode"
+        )
+    shown = inputs.frames()
+    frames = _with_bytes(shown)
+
+    def explained(frame: DecodedFrame) -> Explanation:
+        return explanation_of(frame, mask=not show_secrets, records=records)
+
     if html is not None:
         pages = (
-            PageFrame(number, _title(frame), explanation_of(frame, mask=mask), frame.problem or "")
+            PageFrame(
+                number,
+                _title(frame),
+                explained(frame),
+                frame.problem or "",
+            )
             for number, frame in frames
         )
         try:
@@ -78,17 +97,33 @@ def explain_command(inputs: Inputs, html: str | None, show_secrets: bool) -> Non
         write = _terminal_writer() if sys.stdout.isatty() else _write_plain
         for number, frame in frames:
             title = f"frame {number}: {_title(frame)}"
-            write(title, explanation_of(frame, mask=mask))
+            write(title, explained(frame))
             if frame.error is not None:
                 click.echo(printable(f"frame {number}: {frame.problem}"), err=True)
-    frames.finish()
+    shown.finish()
 
 
-def explanation_of(frame: DecodedFrame, *, mask: bool) -> Explanation:
-    """The frame's rows with their meanings."""
+def _with_bytes(frames: Shown) -> Iterator[tuple[int, DecodedFrame]]:
+    """The frames, of which the first is read at once; raises click.UsageError for a request log."""
+
+    def check(frames: Iterator[tuple[int, DecodedFrame]]) -> Iterator[tuple[int, DecodedFrame]]:
+        for number, frame in frames:
+            if frame.logged is not None:
+                raise click.UsageError(
+                    f"{frame.capture} is a request log, which has no bytes to explain; "
+                    "see its requests with kap decode"
+                )
+            yield number, frame
+
+    found = check(iter(frames))
+    return chain(list(islice(found, 1)), found)
+
+
+def explanation_of(frame: DecodedFrame, *, mask: bool, records: bool = False) -> Explanation:
+    """The frame's rows with their meanings; ``records``: with those of its record batches."""
     spec = None if frame.codec is None else frame.codec.spec
     return explain(
-        frame.field_rows(mask=mask),
+        with_records(frame.field_rows(mask=mask), frame, mask=mask, opened=records),
         frame.data,
         message="" if spec is None else spec.name,
         dialect="kafka" if spec is None else spec.dialect,
@@ -114,7 +149,7 @@ def _cells(node: Node) -> tuple[str, str, str, str]:
     row = node.row
     if row is None:
         return label, "", "", ""
-    meaning = f"stopped here: {row.meaning}" if row.kind == "fault" else row.meaning
+    meaning = f"{_STOPPED.get(row.kind, '')}{row.meaning}"
     return label, row.type, row.shown_value, printable(meaning)
 
 
@@ -175,9 +210,9 @@ def write_terminal(console: Console, title: str, explanation: Explanation) -> No
     table.add_column(_COLUMNS[1], no_wrap=True)
     for index in shown:
         table.add_column(_COLUMNS[index + 2], overflow="fold", no_wrap=index == 0)
-    room = console.width // _FIELD_SHARE
+    room = max(1, console.width // _FIELD_SHARE)
     for node in nodes:
-        fault = node.row is not None and node.row.kind == "fault"
+        fault = node.row is not None and node.row.kind in _STOPPED
         style = "bold red" if fault else _COLOURS[node.depth % len(_COLOURS)]
         lines = _hex_lines(explanation, node, size)
         if len(lines) > _TERMINAL_LINES:

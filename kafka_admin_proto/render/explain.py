@@ -11,7 +11,8 @@ field puts rows with longer paths (``records.batches[0].crc``) in the place of t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -26,27 +27,30 @@ from kafka_admin_proto.errors import (
 )
 from kafka_admin_proto.protocol.error_codes import ErrorCode, error_code, is_error_field
 from kafka_admin_proto.render.fields import FieldRow, masked_hex
-from kafka_admin_proto.render.meanings import api_name, meaning_of, size
+from kafka_admin_proto.render.meanings import Meaning, api_name, meaning_of, size
 from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.fixed import uuid_from_text
 
-Kind = Literal["field", "fault", "rest"]
+Kind = Literal["field", "fault", "rest", "damage"]
 _HEADER = "header."
 _INDEX = re.compile(r"\[\d+\]")
 _PARTS = re.compile(r"\[\d+\]|[^.\[]+")
 #: Types whose value in a row is its bytes in hex.
 _BYTES = ("BYTES", "RECORDS", "RAW_TAGGED_FIELD")
+#: Types whose bytes are the value and nothing else.
+_PLAIN = frozenset(("INT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "FLOAT64", "UUID"))
 #: A varint of 32 bits has no more bytes.
 _VARINT = 5
 
 
-class ExplainedRow(msgspec.Struct, frozen=True):
+class ExplainedRow(msgspec.Struct, frozen=True, gc=False):
     """Bytes ``start`` to ``end`` (excluded) of a frame, and what they are.
 
     ``value`` is the field's JSON form, or words for one that is bytes or only a count or marker.
-    ``kind`` "fault" are the bytes at which decoding stopped, ``meaning`` then the reason; "rest"
-    are bytes that no field was read from.
+    ``kind`` "fault" are the bytes at which decoding stopped, ``meaning`` then the reason; "damage"
+    are such bytes inside a field, behind which it goes on; "rest" are bytes that no field was read
+    from.
     """
 
     start: int
@@ -61,13 +65,15 @@ class ExplainedRow(msgspec.Struct, frozen=True):
     @property
     def shown_value(self) -> str:
         """The value in one line: JSON for fields, words for what is only a count or a marker."""
-        if self.kind != "field":
+        if self.kind != "field" and self.value is None:
             return ""
+        if type(self.value) is int:
+            return str(self.value)
         is_words = self.secret or (isinstance(self.value, str) and not _is_json(self.type))
         return str(self.value) if is_words else compact_json(self.value)
 
 
-class Node(msgspec.Struct, frozen=True):
+class Node(msgspec.Struct, gc=False):
     """A row in its place in the tree, or (``row`` None) a struct, which has no bytes of its own.
 
     ``start`` and ``end`` span the children too. ``label`` is the last part of ``path``.
@@ -89,7 +95,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def nodes(self) -> list[Node]:
         """The rows as a tree, parents before their children."""
-        return _nodes(self.rows)
+        return nodes_of(self.rows)
 
     def hex(self) -> str:
         """All bytes in hex, those of secrets as ``**``."""
@@ -103,7 +109,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 def explain(
-    rows: Iterable[FieldRow],
+    rows: Iterable[FieldRow | ExplainedRow],
     data: bytes,
     *,
     message: str = "",
@@ -113,6 +119,7 @@ def explain(
 ) -> Explanation:
     """The rows of a frame with their meanings, and what no row was made of.
 
+    Rows that are explained already stay as they are.
     ``message`` is the name of the body ("" for an unknown one) in ``dialect``, ``error`` why the
     decoding stopped, ``topic_names`` what topic ids stand for as far as that is known.
     """
@@ -121,12 +128,12 @@ def explain(
     at = 0
     unread: FieldRow | None = None
     for row in rows:
-        if row.type == "":
+        if isinstance(row, FieldRow) and row.type == "":
             unread = row
             break
         if row.start > at:
             explained.append(_rest(at, row.start, secret=False))
-        explained.append(words.explain(row, data))
+        explained.append(words.explain(row, data) if isinstance(row, FieldRow) else row)
         at = row.end
     if unread is not None and unread.start > at:
         explained.append(_rest(at, unread.start, secret=unread.secret))
@@ -198,6 +205,8 @@ class _Words:
         self.dialect = dialect
         self.topic_names = topic_names
         self._api_key: int | None = None
+        #: By path without indices and type.
+        self._readers: dict[tuple[str, str], Callable[[Any], str] | None] = {}
 
     def explain(self, row: FieldRow, data: bytes) -> ExplainedRow:
         value = row.value
@@ -206,29 +215,40 @@ class _Words:
             parts = [self._of_field(row), _of_encoding(row, data)]
             if value is not None and row.type.endswith(_BYTES):
                 value = size(len(value) // 2)  # the hex would be the bytes once more
-        meaning = "; ".join(part for part in parts if part)
+        meaning = "; ".join(filter(None, parts))
         return ExplainedRow(
             row.start, row.end, row.path, row.type, value, meaning, secret=row.secret
         )
 
     def _of_field(self, row: FieldRow) -> str:
         path = _INDEX.sub("", row.path)
-        if row.value is None or _is_container(row.type):
+        if row.value is None:
             return ""
+        if (path, row.type) not in self._readers:
+            self._readers[path, row.type] = self._reader(path, row)
+        read = self._readers[path, row.type]
+        return "" if read is None else read(row.value)
+
+    def _reader(self, path: str, row: FieldRow) -> Callable[[Any], str] | None:
+        """What puts the values of a field into words; ``row`` is one of its rows."""
+        if _is_container(row.type):
+            return None
         if path == "size":
-            return f"{size(row.value)} follow"
+            return lambda value: f"{size(value)} follow"
         if path.startswith(_HEADER):
-            return self._of_header(path.removeprefix(_HEADER), row.value)
+            return partial(self._of_header, path.removeprefix(_HEADER))
         if is_error_field(path) and isinstance(row.value, int):
-            return _error_words(row.value, self.dialect)
+            return partial(_error_words, dialect=self.dialect)
         meaning = meaning_of(self.message, path)
         if meaning is None:
-            return ""
+            return None
         if meaning.form == "topic_id":
-            name = self.topic_names.get(uuid_from_text(row.value))
-            if name is not None:
-                return f"topic {name}"
-        return meaning.text(row.value)
+            return partial(self._of_topic_id, meaning)
+        return meaning.text
+
+    def _of_topic_id(self, meaning: Meaning, value: str) -> str:
+        name = self.topic_names.get(uuid_from_text(value))
+        return meaning.text(value) if name is None else f"topic {name}"
 
     def _of_header(self, name: str, value: Any) -> str:
         if name == "request_api_key":
@@ -256,6 +276,8 @@ def _is_container(type_: str) -> bool:
 def _of_encoding(row: FieldRow, data: bytes) -> str:
     """What the bytes of a length, a count, a null marker or a tag say."""
     value, kind = row.value, row.type
+    if kind in _PLAIN:
+        return ""
     if kind == "TAGGED_FIELDS":
         if isinstance(value, int):
             return "no tagged fields" if value == 0 else f"{value} tagged field{_s(value)} follow"
@@ -272,7 +294,7 @@ def _of_encoding(row: FieldRow, data: bytes) -> str:
         return _length("count", row, data, kind.startswith("COMPACT_"), row.end)
     if kind.endswith(("STRING", "BYTES", "RECORDS")):
         compact = kind.startswith("COMPACT_")
-        text = _length("length", row, data, compact, _prefix_end(row, data, compact))
+        text = _length("length", row, data, compact, prefix_end(row, data))
         wrong = isinstance(value, str) and "\N{REPLACEMENT CHARACTER}" in value
         if wrong and b"\xef\xbf\xbd" not in data[row.start : row.end]:
             text += "; not UTF-8, shown with U+FFFD"
@@ -280,9 +302,9 @@ def _of_encoding(row: FieldRow, data: bytes) -> str:
     return ""
 
 
-def _prefix_end(row: FieldRow, data: bytes, compact: bool) -> int:
+def prefix_end(row: FieldRow, data: bytes) -> int:
     """Where the length in front of a string, bytes or records ends."""
-    if not compact:
+    if not row.type.startswith("COMPACT_"):
         return row.start + (2 if row.type.endswith("STRING") else 4)
     end = row.start
     while data[end] & 0x80:
@@ -327,43 +349,40 @@ def _find_error(code: int, dialect: str) -> ErrorCode | None:
     return None
 
 
-def _nodes(rows: Iterable[ExplainedRow]) -> list[Node]:
-    made: list[_Making] = []
-    above: list[int] = []  # the places in ``made`` of the last node and those it is in
-
-    def add(parts: list[str], row: ExplainedRow | None, start: int) -> None:
-        made.append(_Making(parts, start, row, above[-1] if above else None))
-        above.append(len(made) - 1)
-
+def nodes_of(rows: Iterable[ExplainedRow]) -> list[Node]:
+    """The tree of rows that are in the order of their bytes, parents before their children."""
+    nodes: list[Node] = []
+    above: list[Node] = []  # the last node and those it is in
+    end = 0
     for row in rows:
-        parts = _PARTS.findall(row.path) if row.kind == "field" else [row.path]
-        shared = 0
-        while shared < min(len(above), len(parts) - 1):
-            if made[above[shared]].parts[-1] != parts[shared]:
+        path, start = row.path, row.start
+        inside = ""
+        while above:
+            inside = above[-1].path
+            within = len(inside)
+            if len(path) > within and path[within] in ".[" and path.startswith(inside):
                 break
-            shared += 1
-        del above[shared:]
-        for depth in range(shared + 1, len(parts)):
-            add(parts[:depth], None, row.start)
-        add(parts, row, row.start)
-        place: int | None = above[-1]
-        while place is not None:
-            made[place].end = row.end
-            place = made[place].parent
-    return [
-        Node(_joined(m.parts), m.parts[-1], len(m.parts) - 1, m.start, m.end, m.row) for m in made
-    ]
+            above.pop().end = end
+            inside = ""
+        label = path
+        if row.kind == "fault":  # stands alone: what it is in has no more rows
+            while above:
+                above.pop().end = end
+        elif inside and path[within] == "." and path[within + 1 :].isidentifier():
+            label = path[within + 1 :]
+        else:
+            *groups, label = _PARTS.findall(path[len(inside) :])
+            for group in groups:
+                inside = _joined(inside, group)
+                above.append(Node(inside, group, len(above), start, start, None))
+                nodes.append(above[-1])
+        above.append(Node(path, label, len(above), start, row.end, row))
+        nodes.append(above[-1])
+        end = row.end
+    for node in above:
+        node.end = end
+    return nodes
 
 
-class _Making(msgspec.Struct):
-    """A node whose end is not known yet."""
-
-    parts: list[str]
-    start: int
-    row: ExplainedRow | None
-    parent: int | None
-    end: int = 0
-
-
-def _joined(parts: list[str]) -> str:
-    return parts[0] + "".join(p if p.startswith("[") else f".{p}" for p in parts[1:])
+def _joined(outside: str, label: str) -> str:
+    return outside + label if not outside or label.startswith("[") else f"{outside}.{label}"

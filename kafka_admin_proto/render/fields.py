@@ -17,7 +17,7 @@ from kafka_admin_proto.wire.secrets import MASK
 from kafka_admin_proto.wire.tagged import TagHeader
 
 
-class FieldRow(msgspec.Struct, frozen=True):
+class FieldRow(msgspec.Struct, frozen=True, gc=False):
     """Bytes ``start`` to ``end`` (excluded) and the field that they are.
 
     ``value`` is the field's JSON form; containers have a row for their count or null marker
@@ -125,6 +125,8 @@ def masked_hex(data: bytes, secrets: list[tuple[int, int]]) -> str:
 
 def _finish(row: FieldRow, prefix: str, mask: bool) -> FieldRow:
     secret = row.secret and mask and row.value is not None
+    if not (prefix or row.secret):
+        return row
     return msgspec.structs.replace(
         row, path=prefix + row.path, value=MASK if secret else row.value, secret=secret
     )

@@ -10,19 +10,24 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
+from typing import Any
 
 import msgspec
 
-from kafka_admin_proto.render.explain import Explanation, Node
+from kafka_admin_proto.render.explain import ExplainedRow, Explanation, nodes_of
+from kafka_admin_proto.render.meanings import size
 from kafka_admin_proto.render.text import printable
 
 #: Stands in the template where the frames go.
 _FRAMES = "<!-- frames -->"
 #: What a node is, as the script numbers it.
-_KINDS = {"field": 0, "fault": 2, "rest": 3}
+_KINDS = {"field": 0, "fault": 2, "rest": 3, "damage": 5}
 _GROUP, _SECRET = 1, 4
+#: Of one frame: what a browser shows without effort. Beyond it the page says what is left out.
+MOST_BYTES = 4 << 20
+MOST_ROWS = 400_000
 
 
 class PageFrame(msgspec.Struct, frozen=True):
@@ -64,10 +69,7 @@ def _hash(text: str) -> str:
 
 
 def _frame_block(frame: PageFrame) -> str:
-    content = {
-        "hex": frame.explanation.hex(),
-        "nodes": [_node(node) for node in frame.explanation.nodes()],
-    }
+    content = _content(frame.explanation)
     text = json.dumps(content, separators=(",", ":"))
     for character in "<>&":  # whatever a string says, no tag can end or begin
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -80,14 +82,59 @@ def _frame_block(frame: PageFrame) -> str:
     return f'<script type="application/json" class="frame" {quoted}>{text}</script>\n'
 
 
-def _node(node: Node) -> list[int | str]:
-    """Start, end, depth, label, type, value, meaning, kind."""
-    row = node.row
-    label = printable(node.label)
-    if row is None:
-        return [node.start, node.end, node.depth, label, "", "", "", _GROUP]
-    kind = _SECRET if row.secret and row.kind == "field" else _KINDS[row.kind]
-    return [
-        node.start, node.end, node.depth, label, printable(row.type), row.shown_value,
-        printable(row.meaning), kind,
-    ]  # fmt: skip
+def _content(explanation: Explanation) -> dict[str, Any]:
+    """What the script reads.
+
+    ``nodes`` has four numbers for each node: how many bytes it has apart from those of the nodes
+    in it, then its shape, and its value and meaning in ``texts``. ``shapes`` are depth, label,
+    type (in ``texts``) and kind.
+    """
+    rows, left_out = _shortened(explanation.rows)
+    count = len(explanation.data)
+    if count > MOST_BYTES:
+        left_out.append(f"{size(count - MOST_BYTES)}, those from byte {MOST_BYTES} on")
+    texts: dict[str, int] = {"": 0}
+    shapes: dict[tuple[int, str, str, int], int] = {}
+    numbers: list[int] = []
+    for node in nodes_of(rows):
+        row = node.row
+        if row is None:
+            shape = (node.depth, node.label, "", _GROUP)
+            own = value = meaning = 0
+        else:
+            kind = _SECRET if row.secret and row.kind == "field" else _KINDS[row.kind]
+            shape = (node.depth, node.label, row.type, kind)
+            own = row.end - row.start
+            value = texts.setdefault(row.shown_value, len(texts))
+            meaning = texts.setdefault(row.meaning, len(texts))
+        numbers += (own, shapes.setdefault(shape, len(shapes)), value, meaning)
+    shown = [
+        (depth, *(texts.setdefault(text, len(texts)) for text in (label, type_)), kind)
+        for depth, label, type_, kind in shapes
+    ]
+    return {
+        "hex": explanation.hex()[: 2 * MOST_BYTES],
+        "size": count,
+        "left_out": "; ".join(left_out),
+        "texts": [printable(text) for text in texts],
+        "shapes": shown,
+        "nodes": numbers,
+    }
+
+
+def _shortened(rows: tuple[ExplainedRow, ...]) -> tuple[Sequence[ExplainedRow], list[str]]:
+    """The rows that a browser can hold, with one for those in the middle; and what that is.
+
+    The place where decoding stopped stays.
+    """
+    if len(rows) <= MOST_ROWS:
+        return rows, []
+    last = next((at for at in range(MOST_ROWS, len(rows)) if rows[at].kind == "fault"), len(rows))
+    gone = rows[MOST_ROWS:last]
+    if not gone:
+        return rows, []
+    words = f"{len(gone)} of {len(rows)} fields"
+    start, end = gone[0].start, gone[-1].end
+    between = ExplainedRow(start, end, "(left out)", "", None, f"{words}, {size(end - start)}",
+                           "rest", secret=any(row.secret for row in gone))  # fmt: skip
+    return [*rows[:MOST_ROWS], between, *rows[last:]], [words]

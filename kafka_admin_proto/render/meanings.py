@@ -49,10 +49,11 @@ class Meaning(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             return ""
         if self.bits_of:
             names = all_meanings()[self.bits_of]
-            bits = [bit for bit in range(32) if value >> bit & 1]
-            return ", ".join(names.name(bit) or f"bit {bit}" for bit in bits)
-        words = _FORMS.get(self.form)
-        return words(value) if words is not None else ""
+            words = [names.name(bit) for bit in range(32) if value >> bit & 1]
+            unnamed = ["and bits without a meaning"] if "" in words else []
+            return ", ".join([*filter(None, words), *unnamed]).removeprefix("and ")
+        in_words = _FORMS.get(self.form)
+        return in_words(value) if in_words is not None else ""
 
     def name(self, number: int) -> str:
         """The number's name alone, without what is said about it; "" where it has none."""

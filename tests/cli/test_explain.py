@@ -10,9 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from kafka_admin_proto import ProduceRequest
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.explain import explanation_of, write_terminal
-from kafka_admin_proto.protocol import frame
+from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
+from kafka_admin_proto.protocol import frame, write_request
+from kafka_admin_proto.records.batches import Batch, Record, write_batch
+from tests.capture.test_request_log import entry, log4j
 from tests.cli.test_terminal import on_terminal
 from tests.render.frames import HOSTILE, PASSWORD, decoded, sample_payloads
 
@@ -79,6 +83,28 @@ def test_a_bad_frame(stream: Path) -> None:
     assert "frame 9: " in result.stderr
 
 
+def test_records_are_opened(tmp_path: Path) -> None:
+    good = write_batch(Batch.of([Record(7, 1, b"apple", b"pear")]))
+    bad = good[:-3] + b"xyz"
+    part = PartitionProduceData(records=bad + good)
+    request = ProduceRequest(topic_data=[TopicProduceData(name="t", partition_data=[part])])
+    file = tmp_path / "produce.bin"
+    file.write_bytes(frame(write_request(request, 9, 1)))
+    options = (str(file), "--input-format", "raw")
+    closed, opened = run(*options), run(*options, "--records")
+    assert closed.exit_code == opened.exit_code == 0
+    assert "base_timestamp" not in closed.stdout
+    found = bytes_of(opened.stdout)
+    assert b"".join(found[at] for at in sorted(found)) == file.read_bytes()
+    assert re.search(r'length 5\n.* value +VARINT_BYTES +"pear" +length 4', opened.stdout)
+    damaged = [line for line in opened.stdout.splitlines() if "damaged: " in line]
+    assert "crc" in damaged[0]
+    assert "the batch's CRC-32C is" in damaged[0]
+    page = tmp_path / "page.html"
+    assert run(*options, "--records", "--html", str(page)).exit_code == 0
+    assert '\\"pear\\"' in page.read_text("utf-8")
+
+
 def test_a_page(stream: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     result = run(str(stream), "--input-format", "raw", "--html", str(page))
@@ -116,6 +142,25 @@ def test_usage(arguments: tuple[str, ...], complaint: str) -> None:
     result = run(str(SAMPLE), *arguments)
     assert result.exit_code == 2
     assert complaint in result.stderr
+
+
+def test_what_has_no_bytes_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "kafka-request.log"
+    log.write_text(log4j(entry()))
+    segment = tmp_path / "00000000000000000000.log"
+    segment.write_bytes(write_batch(Batch.of([Record(0, 1, None, b"x")])))
+    for file, words in ((log, "a request log, which has no bytes"), (segment, "a log segment")):
+        for options in ((), ("--html", str(tmp_path / "page.html"))):
+            result = run(str(file), *options)
+            assert (result.exit_code, result.stdout) == (2, "")
+            assert f"{file} is {words}" in result.stderr
+            assert "kap decode" in result.stderr
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_on_a_tiny_terminal(width: int) -> None:
+    assert on_terminal(width, "explain", str(SAMPLE), "--only", "1")
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])

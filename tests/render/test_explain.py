@@ -22,6 +22,7 @@ from kafka_admin_proto.protocol import frame, write_request
 from kafka_admin_proto.render.explain import Explanation, explain
 from kafka_admin_proto.render.fields import FieldRow
 from kafka_admin_proto.render.html import PageFrame, html_page
+from kafka_admin_proto.render.text import printable
 from kafka_admin_proto.testing import messages
 from tests.everything import every_message_of_every_dialect
 from tests.render.frames import HOSTILE, PASSWORD, TOPIC_ID, decoded, sample_payloads
@@ -53,12 +54,29 @@ def check_whole(explanation: Explanation, data: bytes, *, mask: bool) -> None:
     block = "".join(html_page([PageFrame(1, "title", explanation)]))
     found = re.search('<script type="application/json"[^>]*>(.*)</script>', block)
     assert found is not None
-    assert len(json.loads(found[1])["nodes"]) == len(nodes)
+    page = json.loads(found[1])
+    start = 0
+    for node, numbers in zip(nodes, batched(page["nodes"]), strict=True):
+        own, shape, value, meaning = numbers
+        depth, label, type_, _ = page["shapes"][shape]
+        assert (node.depth, node.start) == (depth, start)
+        assert printable(node.label) == page["texts"][label]
+        start += own
+        if node.row is not None:
+            told = (node.row.type, node.row.shown_value, node.row.meaning)
+            numbers = (type_, value, meaning)
+            assert [page["texts"][text] for text in numbers] == list(map(printable, told))
+    assert start == len(data)
+    assert page["hex"] == explanation.hex()
+
+
+def batched(numbers: list[int]) -> list[tuple[int, ...]]:
+    return list(zip(*[iter(numbers)] * 4, strict=True))
 
 
 def check_frame(found: DecodedFrame) -> None:
-    for mask in (True, False):
-        explanation = explanation_of(found, mask=mask)
+    for mask, records in ((True, True), (False, True), (True, False), (False, False)):
+        explanation = explanation_of(found, mask=mask, records=records)
         check_whole(explanation, found.data, mask=mask)
         faults = [row for row in explanation.rows if row.kind == "fault"]
         assert len(faults) == (found.error is not None)

@@ -155,11 +155,20 @@ def test_an_exact_field_wins_over_a_name() -> None:
     assert meaning_of("ListOffsetsRequest", "topics.name") is None
 
 
+def test_bits_without_a_name_are_told_once() -> None:
+    operations = all_meanings()["acl_operations"]
+    known = len(all_meanings()["acl_operation"].values)
+    words = operations.text(-1).split(", ")
+    assert words[-2:] == ["TWO_PHASE_COMMIT", "and bits without a meaning"]
+    assert len(words) == known + 1
+    assert operations.text(1 << 3 | 1 << 20 | 1 << 21) == "READ, and bits without a meaning"
+    assert operations.text(1 << 30) == "bits without a meaning"
+
+
 def test_bits() -> None:
     operations = all_meanings()["acl_operations"]
     assert operations.text(-2147483648) == "not asked for"
     assert operations.text(0) == ""
-    assert operations.text(1 << 3 | 1 << 20) == "READ, bit 20"
 
 
 def test_words_for_numbers() -> None:

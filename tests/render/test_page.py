@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
@@ -12,15 +14,20 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from kafka_admin_proto import MetadataRequest
+from kafka_admin_proto import MetadataRequest, ProduceRequest
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import frame, write_request, write_response
+from kafka_admin_proto.records.batches import Batch, Record, write_batch
 from kafka_admin_proto.render.html import html_page
 from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE, PASSWORD, metadata, sample_payloads
 
 #: Of the sample frames: CreateTopics v7, its number on the page.
 CREATE_TOPICS = 2
+_TREE_KEYS = (
+    "ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "ArrowRight", "ArrowLeft", "Enter",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +207,38 @@ def test_the_filter(page: Page) -> None:
     assert selected(page) == "topics[1].replication_factor"
 
 
+def test_a_filter_that_finds_nothing(page: Page) -> None:
+    page.press("/", "no such words")
+    assert page.value("shown") == []
+    before = page.value("selected")
+    page.press("Enter")
+    page.value("tree.box.focus()")
+    page.press(*_TREE_KEYS)
+    page.click("#tree")
+    assert page.value("selected") == before
+    page.press("/", "Escape")
+    assert page.value("shown.length === frame.nodes.length")
+    page.press("End")
+    assert selected(page) == "unknown_tagged_fields"
+
+
+def test_nothing_closes_while_a_filter_is_set(page: Page) -> None:
+    page.press("/", "num_partitions")
+    page.press("Enter")
+    shown = page.value("shown")
+    page.value("tree.box.focus()")
+    page.press("Home")
+    assert selected(page) == "topics"
+    page.press("Enter", "ArrowLeft", "Enter")
+    page.click(f"{field(page, 'topics[0]')} .twisty")
+    assert page.value("shown") == shown
+    assert not page.value("frame.nodes.some((node) => node.closed)")
+    page.press("Home", "ArrowRight", "ArrowRight")
+    assert selected(page) == "topics[0].num_partitions"
+    page.press("ArrowRight")
+    assert selected(page) == "topics[0].num_partitions"
+
+
 def test_links_and_the_list_of_frames(page: Page, samples: Path) -> None:
     page.go(f"{samples.as_uri()}#frame-7-field-12")
     page.value("location.hash = '#frame-4-field-9'")
@@ -316,4 +355,75 @@ def test_a_large_frame_stays_light(browser: Browser, tmp_path: Path) -> None:
     assert page.value(f"frame.bytes[{marked[1]}]") == ord("t")
     assert page.value("document.querySelectorAll('*').length") < 6_000
     assert time.monotonic() - started < 20
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("bad", [False, True])
+def test_what_is_too_much_is_left_out_and_said(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: bool
+) -> None:
+    monkeypatch.setattr("kafka_admin_proto.render.html.MOST_BYTES", 500)
+    monkeypatch.setattr("kafka_admin_proto.render.html.MOST_ROWS", 90)
+    payload = write_response(metadata(20), 12, 3)
+    request = write_request(MetadataRequest(topics=None), 12, 3, "demo")
+    page = browser.open(
+        write_page(tmp_path, [request, payload[:-1] if bad else payload]), fragment="#frame-2"
+    )
+    size = len(payload) + 4 - bad
+    left = text_of(page, "left-out")
+    assert f"the frame has {size} bytes" in left
+    assert "those from byte 500 on" in left
+    assert "kap explain without --html shows all" in left
+    assert page.value("frame.bytes.length") == 500
+    rows = page.value("frame.nodes.filter((each) => each.kind !== GROUP).map((each) => each.path)")
+    assert rows.index("(left out)") == 90
+    assert rows[91:] == (["unknown_tagged_fields"] if bad else [])
+    assert page.value("frame.nodes[frame.nodes.length - 1].end") == size
+    page.click("#tree")
+    page.press("End")
+    assert "left out of this page from byte 500 on" in text_of(page, "detail")
+    assert page.errors == []
+    page.click("#frame-0")
+    assert not page.value("document.getElementById('left-out').checkVisibility()")
+
+
+def test_a_print_has_every_page_and_says_where_it_ends(browser: Browser, tmp_path: Path) -> None:
+    payloads = [write_response(metadata(count), 12, 3) for count in (30, 800)]
+    requests = [write_request(MetadataRequest(topics=None), 12, 3, "demo")] * 2
+    turns = [requests[0], payloads[0], requests[1], payloads[1]]
+    page = browser.open(write_page(tmp_path, turns), fragment="#frame-2")
+    pdf = base64.b64decode(page.call("Page.printToPDF", {"generateTaggedPDF": False})["data"])
+    lines = page.value("tree.count + hex.count")
+    assert 1000 < lines < 4000
+    # An A4 page has room for fewer than 50 lines.
+    assert max(map(int, re.findall(rb"/Count (\d+)", pdf))) > lines // 50
+    printing = "dispatchEvent(new Event('beforeprint')), [tree.lines.size, hex.lines.size]"
+    assert page.value(printing) == page.value("[tree.count, hex.count]")
+    assert text_of(page, "printed") == ""
+    page.value("dispatchEvent(new Event('afterprint'))")
+    assert page.value("tree.lines.size") < 100
+    page.click("#frame-3")
+    assert page.value(printing) == [2000, 2000]
+    fields, bytes_ = page.value("[tree.count, hex.count]")
+    said = f"the first 2000 of {fields} fields, the first 2000 of {bytes_} lines of bytes."
+    assert text_of(page, "printed") == f"Printed: {said}"
+    page.value("dispatchEvent(new Event('afterprint'))")
+    assert text_of(page, "printed") == ""
+    assert page.errors == []
+
+
+def test_damaged_records_are_marked(browser: Browser, tmp_path: Path) -> None:
+    good = write_batch(Batch.of([Record(7, 1, b"apple", b"pear")]))
+    part = PartitionProduceData(records=good[:-3] + b"xyz" + good)
+    request = ProduceRequest(topic_data=[TopicProduceData(name="t", partition_data=[part])])
+    page = browser.open(write_page(tmp_path, [write_request(request, 9, 1)], "--records"))
+    path = "topic_data[0].partition_data[0].records.batches"
+    assert selected(page) == f"{path}[0].crc", "the first damage is where one begins"
+    assert "damaged" in text_of(page, "detail")
+    assert texts_with(page, "fault")[0] == "crc"
+    page.click(field(page, "topic_data"))
+    page.press("/", "pear")
+    page.press("Enter")
+    assert selected(page) == f"{path}[1].records[0].value"
+    assert len(bytes_with(page, "mark")) == 5
     assert page.errors == []

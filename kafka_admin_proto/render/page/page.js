@@ -1,8 +1,9 @@
 "use strict";
 // Only the lines in view are in the document, so that a large frame costs no more than a small one.
 const WIDTH = 16, AHEAD = 12, DEPTHS = 7, INDENTS = 9;
-const GROUP = 1, FAULT = 2, REST = 3, SECRET = 4;
-const MOST_PRINTED = 5000;
+const GROUP = 1, FAULT = 2, REST = 3, SECRET = 4, DAMAGE = 5;
+const REASONS = { [FAULT]: "stopped here", [DAMAGE]: "damaged" };
+const MOST_PRINTED = 2000; // of fields, and of lines of bytes: some 45 pages each
 const at = (id) => document.getElementById(id);
 const blocks = [...document.querySelectorAll("script.frame")];
 let frame = null;     // the frame shown
@@ -22,45 +23,48 @@ function element(name, className, text) {
 
 function read(index) {
   const block = blocks[index];
-  const { hex, nodes: rows } = JSON.parse(block.textContent);
+  const { hex, size, texts, shapes, nodes: numbers, left_out: leftOut } =
+    JSON.parse(block.textContent);
   const bytes = new Int16Array(hex.length / 2);
   for (let i = 0; i < bytes.length; i++) {
     const digits = hex.substr(2 * i, 2);
     bytes[i] = digits === "**" ? -1 : parseInt(digits, 16);
   }
-  const nodes = [], above = [], counts = new Map(), owner = new Int32Array(bytes.length).fill(-1);
-  rows.forEach(([start, end, depth, label, type, value, meaning, kind], i) => {
-    above.length = depth;
-    let up = depth - 1;
-    while (up >= 0 && above[up] === undefined) up--;
-    const parent = up < 0 ? -1 : above[up];
+  const nodes = [], above = [], owner = new Int32Array(bytes.length).fill(-1);
+  let start = 0, tops = 0;
+  for (let i = 0; 4 * i < numbers.length; i++) {
+    const [depth, labelAt, typeAt, kind] = shapes[numbers[4 * i + 1]], label = texts[labelAt];
+    const parent = depth ? above[depth - 1] : -1;
     above[depth] = i;
     const inside = parent < 0 ? "" : nodes[parent].path;
     const path = !inside || label.startsWith("[") ? inside + label : `${inside}.${label}`;
-    const order = (counts.get(parent) || 0) + 1;
-    counts.set(parent, order);
-    nodes.push({ start, end, depth, label, type, value, meaning, kind, parent, path, order,
-      last: i, own: end, closed: false, parity: 0 });
-  });
+    const order = parent < 0 ? ++tops : ++nodes[parent].children;
+    const own = start + numbers[4 * i];
+    nodes.push({ start, end: own, depth, label, type: texts[typeAt],
+      value: texts[numbers[4 * i + 2]], meaning: texts[numbers[4 * i + 3]], kind, parent, path,
+      order, children: 0, last: i, own, closed: false, parity: 0 });
+    start = own;
+  }
   for (let i = nodes.length - 1; i >= 0; i--) {
-    const { parent, last } = nodes[i];
-    if (parent >= 0 && nodes[parent].last < last) nodes[parent].last = last;
+    const { parent, last, end } = nodes[i];
+    if (parent < 0) continue;
+    nodes[parent].last = Math.max(nodes[parent].last, last);
+    nodes[parent].end = Math.max(nodes[parent].end, end);
   }
   let parity = 0;
   nodes.forEach((node, i) => {
-    // A node's own bytes end where its first child's begin.
-    if (node.last > i) node.own = nodes[i + 1].start;
     if (node.kind === GROUP) return;
     parity ^= 1;
     node.parity = parity;
     owner.fill(i, node.start, node.own);
   });
-  for (const node of nodes) node.siblings = counts.get(node.parent);
-  return { index, number: block.dataset.number, title: block.dataset.title,
+  for (const node of nodes) node.siblings = node.parent < 0 ? tops : nodes[node.parent].children;
+  return { index, size, leftOut, number: block.dataset.number, title: block.dataset.title,
     problem: block.dataset.problem, bytes, nodes, owner };
 }
 
 const hasChildren = (i) => frame.nodes[i].last > i;
+const isBad = (node) => node.kind === FAULT || node.kind === DAMAGE;
 const encloses = (i, j) => i <= j && j <= frame.nodes[i].last;
 
 function matches(node, words) {
@@ -115,16 +119,16 @@ class Pane {
   get height() { return 22; }
   resize(count) {
     this.count = count;
-    this.room.style.height = `${count * this.height}px`;
+    this.room.style.height = `${(printing ? Math.min(count, MOST_PRINTED) : count) * this.height}px`;
     for (const line of this.lines.values()) line.remove();
     this.lines.clear();
     this.draw();
   }
   draw() {
-    let first = 0, last = this.count - 1;
-    if (!printing || this.count > MOST_PRINTED) {
+    let first = 0, last = Math.min(this.count, MOST_PRINTED) - 1;
+    if (!printing) {
       first = Math.max(0, Math.floor(this.box.scrollTop / this.height) - AHEAD);
-      last = Math.min(last, first + Math.ceil(this.box.clientHeight / this.height) + 2 * AHEAD);
+      last = Math.min(this.count - 1, first + Math.ceil(this.box.clientHeight / this.height) + 2 * AHEAD);
     }
     for (const [i, line] of this.lines) {
       if (i < first || i > last) { line.remove(); this.lines.delete(i); }
@@ -159,11 +163,11 @@ function makeItem(line) {
   item.setAttribute("aria-posinset", node.order);
   item.setAttribute("aria-setsize", node.siblings);
   if (node.kind === GROUP) item.classList.add("group");
-  if (node.kind === FAULT) item.classList.add("fault");
+  if (isBad(node)) item.classList.add("fault");
   const field = element("span", "field");
   let sign = "";
   if (hasChildren(i)) {
-    const open = !node.closed || at("filter").value.trim() !== "";
+    const open = !node.closed || filtering();
     item.setAttribute("aria-expanded", open);
     sign = open ? "▾" : "▸";
   }
@@ -192,7 +196,7 @@ function makeBytes(line) {
     const value = frame.bytes[i], node = frame.nodes[frame.owner[i]];
     let kind = "";
     if (node) {
-      kind = node.kind === FAULT ? " fault" : node.kind === REST ? " rest" : ` c${node.depth % DEPTHS}`;
+      kind = isBad(node) ? " fault" : node.kind === REST ? " rest" : ` c${node.depth % DEPTHS}`;
       if (node.parity) kind += " odd";
     }
     const masked = value < 0;
@@ -264,7 +268,7 @@ function span(node) {
 }
 
 function select(i, byte) {
-  if (i < 0 || i >= frame.nodes.length) return;
+  if (i === undefined || i < 0 || i >= frame.nodes.length) return;
   const node = frame.nodes[i];
   selected = i;
   cursor = byte === undefined ? Math.min(node.start, Math.max(0, frame.bytes.length - 1)) : byte;
@@ -287,17 +291,22 @@ function describe(node) {
   detail.replaceChildren();
   const own = Array.from(frame.bytes.subarray(node.start, Math.min(node.end, node.start + 256)),
     (value) => (value < 0 ? "**" : value.toString(16).padStart(2, "0"))).join(" ");
-  const more = node.end - node.start > 256 ? " …" : "";
+  let more = node.end - node.start > 256 ? " …" : "";
+  const { length } = frame.bytes;
+  if (node.end > length) more += ` (left out of this page from byte ${length} on)`;
   const lines = [["field", node.path, "code"], ["place", span(node)], ["type", node.type],
-    ["value", node.value, "code"], [node.kind === FAULT ? "stopped here" : "meaning", node.meaning],
+    ["value", node.value, "code"], [REASONS[node.kind] || "meaning", node.meaning],
     ["bytes", own + more, "code"]];
   for (const [name, text, className] of lines) {
     if (text) detail.append(element("dt", "", name), element("dd", className, text));
   }
 }
 
+// While a filter is set all that it leaves is open.
+const filtering = () => at("filter").value.trim() !== "";
+
 function toggle(i, closed) {
-  if (!hasChildren(i)) return;
+  if (filtering() || !hasChildren(i)) return;
   frame.nodes[i].closed = closed;
   const { scrollTop } = tree.box;
   update();
@@ -338,13 +347,16 @@ function choose(index, node) {
     document.title = `${frame.number}. ${frame.title}`;
     at("problem").hidden = !frame.problem;
     at("problem-text").textContent = frame.problem;
+    at("left-out").hidden = !frame.leftOut;
+    at("left-out").textContent = `Left out of this page, as the frame has ${frame.size} bytes and `
+      + `a browser would be slow: ${frame.leftOut}. kap explain without --html shows all.`;
     at("problem-go").hidden = !frame.nodes.some((each) => each.kind === FAULT);
     tree.box.scrollTop = hex.box.scrollTop = 0;
     update();
     hex.resize(Math.ceil(frame.bytes.length / WIDTH));
     hex.box.setAttribute("aria-rowcount", hex.count);
   }
-  const fault = frame.nodes.findIndex((each) => each.kind === FAULT);
+  const fault = frame.nodes.findIndex(isBad);
   select(node === undefined ? Math.max(fault, 0) : Math.min(node, frame.nodes.length - 1));
 }
 
@@ -358,16 +370,18 @@ function followLink() {
 
 function onTreeKey(event) {
   const line = place.get(visible(selected)) ?? 0, i = shown[line];
+  if (i === undefined) return; // the filter finds nothing
   const to = (next) => select(shown[Math.max(0, Math.min(shown.length - 1, next))]);
   const actions = {
     ArrowDown: () => to(line + 1), ArrowUp: () => to(line - 1),
     PageDown: () => to(line + tree.page), PageUp: () => to(line - tree.page),
     Home: () => to(0), End: () => to(shown.length - 1),
     ArrowRight: () => {
-      if (hasChildren(i)) frame.nodes[i].closed ? toggle(i, false) : select(i + 1);
+      if (frame.nodes[i].closed && !filtering()) toggle(i, false);
+      else if (encloses(i, shown[line + 1])) to(line + 1);
     },
     ArrowLeft: () => {
-      if (hasChildren(i) && !frame.nodes[i].closed && !at("filter").value) toggle(i, true);
+      if (hasChildren(i) && !frame.nodes[i].closed && !filtering()) toggle(i, true);
       else if (frame.nodes[i].parent >= 0) select(frame.nodes[i].parent);
     },
     Enter: () => toggle(i, !frame.nodes[i].closed),
@@ -454,8 +468,20 @@ document.addEventListener("keydown", (event) => {
   at("filter").focus();
 });
 addEventListener("hashchange", followLink);
-addEventListener("beforeprint", () => { printing = true; tree.draw(); hex.draw(); });
-addEventListener("afterprint", () => { printing = false; tree.draw(); hex.draw(); });
+function print(now) {
+  printing = now;
+  for (const pane of [tree, hex]) {
+    const { scrollTop } = pane.box;
+    pane.resize(pane.count);
+    pane.box.scrollTop = scrollTop;
+  }
+  const parts = [[tree, "fields"], [hex, "lines of bytes"]]
+    .filter(([pane]) => now && pane.count > MOST_PRINTED)
+    .map(([pane, what]) => `the first ${MOST_PRINTED} of ${pane.count} ${what}`);
+  at("printed").textContent = parts.length ? `Printed: ${parts.join(", ")}.` : "";
+}
+addEventListener("beforeprint", () => print(true));
+addEventListener("afterprint", () => print(false));
 
 for (let i = 0; i < WIDTH; i++) {
   at("columns").append(element("span", i === 8 ? "b gap" : "b", i.toString(16).padStart(2, "0")));
