@@ -111,6 +111,7 @@ def test_the_metadata_log_shows_no_secret(make: Any, version: int, compression: 
     assert found.error is None
     for records in (True, False):
         assert not leaks(shown(explained(found, records=records)))
+        assert not leaks(repr(found.record(raw=True, records=records)))
     if compression == "none":
         assert leaks(shown(explained(found, mask=False, records=False)))
         assert leaks(shown(explained(found, mask=False)))
@@ -138,6 +139,7 @@ def test_nor_does_it_when_damaged(make: Any, version: int) -> None:
         found = body_frame(message, version, change)
         for records in (True, False):
             assert not leaks(shown(explained(found, records=records)))
+            assert not leaks(repr(found.record(raw=True, records=records)))
 
     check()
 
