@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from kafka_admin_proto.capture.conversation import Settings
 from kafka_admin_proto.capture.flows import Flow
-from kafka_admin_proto.capture.frame_records import NO_NAMES, RECORD_KEYS, DecodedFrame
+from kafka_admin_proto.capture.frame_records import FETCH_KEY, NO_NAMES, RECORD_KEYS, DecodedFrame
 from kafka_admin_proto.capture.request_log import frames_of_line
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.render import leaves
 from kafka_admin_proto.spark.files import POSITION_BITS
+from kafka_admin_proto.spark.metadata_rows import fetched_records
 from kafka_admin_proto.spark.packets import PACKETS
 from kafka_admin_proto.topic_ids import topic_id_to_text
 
@@ -34,13 +35,25 @@ _TYPES: dict[str, pa.DataType] = {
     "line": pa.int32(),
     "place": pa.int64(),
     "topic_ids": pa.list_(pa.string()),
+    "metadata_records": pa.list_(
+        pa.struct(
+            [
+                ("offset", pa.int64()),
+                ("timestamp", pa.int64()),
+                ("type", pa.string()),
+                ("fields", pa.string()),
+            ]
+        )
+    ),
 }
 _ALWAYS = {"capture", "direction", "error_codes", "forwarded", "place"}
 #: The frame record's keys as columns; ``body`` is JSON. Beside it ``place``, the frame's place in
-#: the whole capture (of the packet with which it was whole), and ``topic_ids``, those in its body.
+#: the whole capture (of the packet with which it was whole), ``topic_ids``, those in its body, and
+#: ``metadata_records``: what a Fetch response has of the metadata log on topics and partitions,
+#: null in all others; see `metadata_rows.fetched_records`, ``fields`` is JSON.
 FRAMES = pa.schema(
     pa.field(name, _TYPES.get(name, pa.string()), nullable=name not in _ALWAYS)
-    for name in (*RECORD_KEYS, "place", "topic_ids")
+    for name in (*RECORD_KEYS, "place", "topic_ids", "metadata_records")
 )
 _BODY = FRAMES.get_field_index("body")
 _ROWS, _BYTES = 2048, 4 * 1024 * 1024
@@ -86,10 +99,16 @@ class FrameRows:
             size += len(body)
         if record["raw"] is not None:
             size += len(record["raw"])
-        ids = None
+        ids = records = None
         if frame.codec is not None and frame.body is not None and reading.body:
             ids = [topic_id_to_text(each) for each in leaves.topic_ids(frame.codec, frame.body)]
-        self._rows.append((*record.values(), place, ids))
+            if frame.api_key == FETCH_KEY and frame.direction == "response":
+                records = [
+                    {**each, "fields": msgspec.json.encode(each["fields"])}
+                    for each in fetched_records(frame.body)
+                ]
+                size += sum(len(each["fields"]) for each in records)
+        self._rows.append((*record.values(), place, ids, records or None))
         self._bytes += size
         return len(self._rows) >= _ROWS or self._bytes >= _BYTES
 
