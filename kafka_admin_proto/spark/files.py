@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -33,7 +33,8 @@ Kind = Literal["pcap", "log"]
 class Part(msgspec.Struct, frozen=True):
     """What of a file one task reads: the packets that start in bytes ``start`` to ``end``.
 
-    ``rank`` is the file's place among all files of the capture.
+    ``rank`` is the file's place among all files of the capture, ``clock`` the latest time (in
+    microseconds) at which any file up to this one starts.
     """
 
     file: str
@@ -41,6 +42,7 @@ class Part(msgspec.Struct, frozen=True):
     kind: Kind
     start: int
     end: int
+    clock: int = 0
 
 
 def list_files(paths: Iterable[str]) -> list[str]:
@@ -49,31 +51,38 @@ def list_files(paths: Iterable[str]) -> list[str]:
     Hidden files, and those whose names start with an underscore, are for others. Raises
     FileNotFoundError for a path that leads nowhere.
     """
-    found: list[str] = []
+    return list(dict.fromkeys(name for name, _ in list_changes(paths)))
+
+
+def list_changes(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """The same files, and when each changed, in seconds since 1970."""
     for path in paths:
         names = sorted(glob.glob(path)) if glob.has_magic(path) else [path]
         if not names:
             raise FileNotFoundError(f"no file matches {path}")
         for name in names:
-            found += _below(name)
-    return list(dict.fromkeys(found))
+            yield from _below(name)
 
 
-def _below(name: str) -> list[str]:
+def _below(name: str) -> Iterator[tuple[str, int]]:
     system, path = _located(name)
     info = system.get_file_info(path)
-    if info.type == fs.FileType.File:
-        return [name]
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"there is no {name}")
-    below = system.get_file_info(fs.FileSelector(path, recursive=True))
+    if info.type == fs.FileType.File:
+        yield name, _changed(info)
+        return
     base = path.rstrip("/")
-    inner = sorted(each.path for each in below if each.type == fs.FileType.File)
-    return [
-        name.rstrip("/") + each[len(base) :]
-        for each in inner
-        if not any(part.startswith((".", "_")) for part in Path(each[len(base) :]).parts)
-    ]
+    below = system.get_file_info(fs.FileSelector(path, recursive=True))
+    for each in sorted(below, key=lambda info: info.path):
+        rest = each.path[len(base) :]
+        hidden = any(part.startswith((".", "_")) for part in Path(rest).parts)
+        if each.type == fs.FileType.File and not hidden:
+            yield name.rstrip("/") + rest, _changed(each)
+
+
+def _changed(info: fs.FileInfo) -> int:
+    return 0 if info.mtime_ns is None else info.mtime_ns // 1_000_000_000
 
 
 def open_file(name: str) -> pa.NativeFile:
@@ -116,8 +125,16 @@ class _Look(msgspec.Struct, frozen=True, order=True):
     splittable: bool
 
 
-def plan(names: Sequence[str], split_size: int = SPLIT_SIZE, *, first_rank: int = 0) -> list[Part]:
+def plan(
+    names: Sequence[str],
+    split_size: int = SPLIT_SIZE,
+    *,
+    first_rank: int = 0,
+    clock: int = 0,
+) -> list[Part]:
     """The parts of all files, those of a capture in the order of their first packets.
+
+    ``first_rank`` and ``clock`` are where the files before them have come to.
 
     A file that cannot be opened is a part as well, whose reading says why.
     """
@@ -127,10 +144,11 @@ def plan(names: Sequence[str], split_size: int = SPLIT_SIZE, *, first_rank: int 
         raise ValueError(f"{first_rank + len(looks)} files; a capture has at most {MOST_FILES}")
     parts = []
     for rank, look in enumerate(looks, first_rank):
+        clock = max(clock, look.first)
         step = split_size if look.splittable else max(look.size, 1)
         for start in range(0, max(look.size, 1), step):
             end = min(start + step, look.size)
-            parts.append(Part(look.name, rank, look.kind, start, end))
+            parts.append(Part(look.name, rank, look.kind, start, end, clock))
     return parts
 
 
