@@ -56,7 +56,7 @@ class Chains:
         self._known: dict[int, tuple[_Chain, int]] = {}
 
     def find(self, source: Buffered, until: int = FOREVER) -> bool:
-        """Move on to the first place that holds, of those before the byte ``until``."""
+        """Move on to the first place that holds, or else to ``until`` or the end: False."""
         layout = self._layout
         while True:
             whole = source.have(self.look)
@@ -65,6 +65,7 @@ class Chains:
             for match in layout.pattern.finditer(data, source.at, max(last + layout.head, 0)):
                 at = match.start()
                 if base + at >= until:
+                    source.at = at
                     return False
                 if self._holds(data, base, base + at):
                     source.at = at

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from io import BytesIO
 
 from kafka_admin_proto.capture import pcap, pcapng
-from kafka_admin_proto.capture.buffered import Buffered, Packet, Report, Stream, cut
+from kafka_admin_proto.capture.buffered import FOREVER, Buffered, Packet, Report, Stream, cut
 from kafka_admin_proto.errors import DumpError, MissingExtraError
 
 _PIECE = 256 * 1024
@@ -113,19 +113,22 @@ def _decompressed(stream: _Again, head: bytes) -> Stream:
     return reader
 
 
-def read_packets(source: Buffered, report: Report) -> Iterator[Packet]:
-    """The packets of a capture, in order; ``report`` is told what is none, in its place."""
-    source.have(pcap.FILE_HEADER)
+def read_packets(source: Buffered, report: Report, end: int = FOREVER) -> Iterator[Packet]:
+    """The packets of a capture that begin before the byte ``end``, in order.
+
+    ``report`` is told what is no packet, in its place.
+    """
+    source.have(pcap.BEGINNING)
     magic = source.data[source.at : source.at + 4]
     if magic == pcapng.MAGIC:
-        yield from pcapng.Blocks(source).packets(report)
+        yield from pcapng.Blocks(source).packets(report, end)
     elif magic in pcap.MAGICS:
         header = pcap.read_file_header(source.data[source.at :])
         if header is None:
             report(source.position, cut(source, "file header"))
             return
         source.at += pcap.FILE_HEADER
-        yield from pcap.read_pcap(source, header, report)
+        yield from pcap.read_pcap(source, header, report, end)
     else:
         error = "not a capture: it starts with neither pcap's nor pcapng's magic number"
         report(source.position, DumpError(error))
