@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 import msgspec
 import pyarrow as pa
 
-from kafka_admin_proto.capture.packet_files import open_packets, read_packets
 from kafka_admin_proto.capture.request_log import logged_lines
+from kafka_admin_proto.capture.splits import read_split
 from kafka_admin_proto.capture.tcp_segments import (
     FOREIGN,
     FRAGMENTS,
@@ -17,7 +17,7 @@ from kafka_admin_proto.capture.tcp_segments import (
     reversed_key,
 )
 from kafka_admin_proto.errors import DumpError
-from kafka_admin_proto.spark.files import POSITION_BITS, Part, open_stream
+from kafka_admin_proto.spark.files import POSITION_BITS, OpenFile, Part, open_stream
 from kafka_admin_proto.wire.blobs import readable
 
 #: One row for each TCP packet, line of a request log, and fault of a file.
@@ -106,11 +106,15 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
     base = part.rank << POSITION_BITS
     counts: dict[str, int] = {}
     ends: dict[bytes, tuple[bytes, int]] = {}
-    position = 0
+    faults: list[_Row] = []
+
+    def report(at: int, error: DumpError) -> None:
+        faults.append(_fault(part, base | at, str(error)))
+
+    position = part.start
     try:
-        with open_stream(part.file) as stream:
-            for packet in read_packets(open_packets(stream)):
-                position += 1
+        with OpenFile(part.file) as file:
+            for position, packet in read_split(file, part.start, part.end, report):
                 ts, link, data = packet
                 if not times.since <= ts < times.until:
                     continue
@@ -136,8 +140,9 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
                     capture, base | position, part.clock, ts, flow, end, sequence, flags,
                     acknowledged, missing, payload, None,
                 )  # fmt: skip
-    except (DumpError, OSError) as error:
-        yield _fault(part, base | position, str(error))
+    except OSError as error:
+        faults.append(_fault(part, base | position, str(error)))
+    yield from faults
     for fault, count in counts.items():
         yield _fault(part, base | position, fault, count)
 
