@@ -6,11 +6,9 @@ there, and ``frames`` written with the names; the other tables are made from ``f
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-import msgspec
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -27,21 +25,15 @@ from kafka_admin_proto.spark.walk import AS_USUAL, FRAMES, Reading
 #: at least where one date and api is nearly all there is.
 _FILE_BYTES = 128 * 1024 * 1024
 _FILES_OF_A_CORE = 2
+_SMALL_FILE = 1024 * 1024
 #: What a request or response takes in a file beside its bytes.
 _OF_A_FRAME = 200
 #: Nobody reads the files that say a folder is whole: the tables are, always.
 _OPTIONS = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
 
 
-class Summary(msgspec.Struct, frozen=True):
-    """What a run has made: rows of each table, and how long it took."""
-
-    rows: dict[str, int]
-    seconds: float
-
-
-def _no_step(name: str) -> None:
-    pass
+def no_step(name: str) -> None:
+    """Nobody wants to hear what is being done."""
 
 
 def run_batch(
@@ -52,38 +44,34 @@ def run_batch(
     segments: Sequence[str] = (),
     reading: Reading = AS_USUAL,
     split_size: int = SPLIT_SIZE,
-    step: Callable[[str], None] = _no_step,
-) -> Summary:
+    step: Callable[[str], None] = no_step,
+) -> None:
     """Make the tables of captures and request logs, and of ``segments`` of the metadata log.
 
     All of them replace those in ``output`` at once. ``step`` hears what is being done.
     """
-    start = time.monotonic()
     walked, made = output.staging / "walked", output.staging / "tables"
     step("reading captures")
     if captures:
         found = read_frames(spark, *captures, reading=reading, splitSize=str(split_size))
     else:
         found = spark.createDataFrame([], from_arrow_schema(FRAMES))
-    _write(_keyed(found), walked, "tells")
-    staged = spark.read.schema(_keyed(found).schema).parquet(str(walked))
+    write(keyed(found), walked, "tells")
+    staged = spark.read.schema(keyed(found).schema).parquet(str(walked))
     step("topic names")
     names = told(staged.where("tells"))
     step("frames")
-    groups = _groups(staged)
-    write_frames(with_topic_names(staged, names), made / "frames", groups)
+    write_frames(staged, names, made / "frames")
     frames = read_table(spark, made / "frames", "frames")
     log = None
     if segments:
         step("metadata log")
-        _write(tables.segment_rows(spark, segments), output.staging / "log")
+        write(tables.segment_rows(spark, segments), output.staging / "log")
         log = spark.read.parquet(str(output.staging / "log"))
     for name, table in derived(frames, log, names).items():
         step(name)
-        _write(table.repartition("date"), made / name, "date")
-    rows = {name: read_table(spark, made / name, name).count() for name in TABLES}
+        write(table.repartition("date"), made / name, "date")
     output.publish([(made / name, output.path / name) for name in TABLES])
-    return Summary(rows, time.monotonic() - start)
 
 
 def derived(frames: DataFrame, segments: DataFrame | None, names: Told) -> dict[str, DataFrame]:
@@ -97,15 +85,28 @@ def derived(frames: DataFrame, segments: DataFrame | None, names: Told) -> dict[
     }
 
 
-def read_table(spark: SparkSession, folder: Path, name: str) -> DataFrame:
-    """A table with its own types: dates stay text. One without rows may have no files."""
-    if not folder.exists():
-        return spark.createDataFrame([], from_arrow_schema(TABLES[name]))
+def read_table(
+    spark: SparkSession, folder: Path, name: str, dates: Collection[str] | None = None
+) -> DataFrame:
+    """A table, or some days of it, with its own types: dates stay text.
+
+    A table or day without rows may have no files.
+    """
     schema = from_arrow_schema(TABLES[name])
-    return spark.read.schema(schema).parquet(str(folder)).select(*TABLES[name].names)
+    folders = [folder] if dates is None else [folder / f"date={each}" for each in sorted(dates)]
+    there = [str(each) for each in folders if each.exists()]
+    if not there:
+        return spark.createDataFrame([], schema)
+    found = spark.read.schema(schema).option("basePath", str(folder)).parquet(*there)
+    return found.select(*TABLES[name].names)
 
 
-def _keyed(frames: DataFrame) -> DataFrame:
+def count_rows(spark: SparkSession, folder: Path) -> dict[str, int]:
+    """The rows of each table below a folder."""
+    return {name: read_table(spark, folder / name, name).count() for name in TABLES}
+
+
+def keyed(frames: DataFrame) -> DataFrame:
     """Frames with their date, and whether they are of the apis that tell the names of topics."""
     return (
         frames.withColumn("date", tables.date_of(F.col("ts")))
@@ -114,28 +115,26 @@ def _keyed(frames: DataFrame) -> DataFrame:
     )
 
 
-_Groups = dict[tuple[str, str], int]
+def write_frames(frames: DataFrame, names: Told, folder: Path) -> None:
+    """The table ``frames``, with the names of topics, of ``keyed`` frames."""
+    salt: Column = F.lit(0)
+    for (date, api), count in _files(frames).items():
+        here = (F.col("date") == date) & (F.col("api") == api)
+        salt = F.when(here, F.pmod(F.hash("place"), F.lit(count))).otherwise(salt)
+    named = with_topic_names(frames, names).select(*TABLES["frames"].names)
+    write(named.repartition("date", "api", salt), folder, "date", "api")
 
 
-def _groups(frames: DataFrame) -> _Groups:
+def _files(frames: DataFrame) -> dict[tuple[str, str], int]:
     """In how many files the frames of a date and api go, where it is more than one."""
     size = F.sum(F.coalesce("size", F.lit(0)) + F.lit(_OF_A_FRAME)).alias("bytes")
     found = frames.groupBy("date", "api").agg(size).collect()
     total = sum(row.bytes for row in found)
     cores = frames.sparkSession.sparkContext.defaultParallelism
-    most = max(min(_FILE_BYTES, total // (cores * _FILES_OF_A_CORE)), 1024 * 1024)
+    most = max(min(_FILE_BYTES, total // (cores * _FILES_OF_A_CORE)), _SMALL_FILE)
     return {(row.date, row.api): -(-row.bytes // most) for row in found if row.bytes > most}
 
 
-def write_frames(frames: DataFrame, folder: Path, groups: _Groups) -> None:
-    """The table ``frames``: a file, or so many as ``groups`` says, for each date and api."""
-    salt: Column = F.lit(0)
-    for (date, api), count in groups.items():
-        here = (F.col("date") == date) & (F.col("api") == api)
-        salt = F.when(here, F.pmod(F.hash("place"), F.lit(count))).otherwise(salt)
-    shuffled = frames.select(*TABLES["frames"].names).repartition("date", "api", salt)
-    _write(shuffled, folder, "date", "api")
-
-
-def _write(frames: DataFrame, folder: Path, *by: str) -> None:
-    frames.write.options(**_OPTIONS).partitionBy(*by).mode("overwrite").parquet(str(folder))
+def write(rows: DataFrame, folder: Path, *by: str) -> None:
+    """Parquet, in place of what is there, in folders for the values of the columns ``by``."""
+    rows.write.options(**_OPTIONS).partitionBy(*by).mode("overwrite").parquet(str(folder))

@@ -80,10 +80,23 @@ class Output:
             shutil.rmtree(self.staging, ignore_errors=True)
         self._release()
 
-    def publish(self, moves: Iterable[tuple[Path, Path]], removes: Iterable[Path] = ()) -> None:
+    @property
+    def batch(self) -> int:
+        """The last batch of a stream that is in the tables, -1 before the first."""
+        found = self._read(_MARKER)
+        return -1 if found is None else int(found.get("batch", -1))
+
+    def publish(
+        self,
+        moves: Iterable[tuple[Path, Path]],
+        removes: Iterable[Path] = (),
+        *,
+        batch: int | None = None,
+    ) -> None:
         """Put what is below ``staging`` in its place, and take what it replaces away.
 
         A move replaces what is there. ``removes`` goes first, none of it where a move leads.
+        ``staging`` is another folder then. ``batch`` is the number of a stream's.
         """
         self._write(
             _JOURNAL,
@@ -91,7 +104,7 @@ class Output:
                 "staging": self.staging.name,
                 "moves": [[self._name(each) for each in move] for move in moves],
                 "removes": [self._name(each) for each in removes],
-                "marker": self._wanted,
+                "marker": self._wanted | ({} if batch is None else {"batch": batch}),
             },
         )
         self._carry_out()

@@ -5,7 +5,7 @@ What they take are frames in the columns of the table ``frames``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 
@@ -199,6 +199,8 @@ def clients(frames: DataFrame) -> DataFrame:
 
 # Metadata changes -----------------------------------------------------------------------------
 
+#: The record that tells the name of a topic.
+TOPIC_RECORD = "TopicRecord"
 #: Rows of the metadata log beside what is wrong with its files.
 _LOG = pa.schema(
     [
@@ -258,33 +260,50 @@ def metadata_changes(
 
     ``segments`` are ``segment_rows``, ``names`` those of topics that the frames have told.
     """
+    told = {topic_id: name for topic_id, (name, _) in names.items()}
+    return controller_changes(frames).unionByName(log_changes(log_records(frames, segments), told))
+
+
+def controller_changes(frames: DataFrame) -> DataFrame:
+    """Those of ``metadata_changes`` that controllers tell brokers in requests."""
     undated = _undated(METADATA_CHANGES)
-    schema = from_arrow_schema(undated)
-    told = (
+    found = (
         frames.where(F.col("api").isin(*CONTROLLER_APIS) & (F.col("direction") == "request"))
         .select("ts", "capture", "connection", "place", "api", "body")
-        .mapInArrow(partial(_controller_rows, schema=undated), schema)
+        .mapInArrow(partial(_controller_rows, schema=undated), from_arrow_schema(undated))
     )
-    fetched = (
+    return _dated(found, METADATA_CHANGES)
+
+
+def log_records(frames: DataFrame, segments: DataFrame | None = None) -> DataFrame:
+    """Rows for records of the metadata log, those of topics among them."""
+    undated = _undated(METADATA_CHANGES)
+    found = (
         frames.where((F.col("api") == "Fetch") & F.col("metadata_records").isNotNull())
         .select("capture", "connection", "place", "metadata_records")
-        .mapInArrow(partial(_fetched_rows, schema=undated), schema)
+        .mapInArrow(partial(_fetched_rows, schema=undated), from_arrow_schema(undated))
     )
-    if segments is not None:
-        read = segments.where(F.col("problem").isNull()).select(*undated.names)
-        fetched = fetched.unionByName(read)
-    return _dated(told.unionByName(_named(_once(fetched), names)), METADATA_CHANGES)
+    if segments is None:
+        return found
+    return found.unionByName(segments.where(F.col("problem").isNull()).select(*undated.names))
 
 
-def _once(rows: DataFrame) -> DataFrame:
+def log_changes(records: DataFrame, names: Mapping[str, str]) -> DataFrame:
+    """Those of ``metadata_changes`` that ``log_records`` tell, each record once.
+
+    Topics have their names from the log itself, or else of ``names``.
+    """
+    return _dated(_named(once(records), names), METADATA_CHANGES)
+
+
+def once(rows: DataFrame) -> DataFrame:
     """Of each record what the capture has first, after that what files have."""
     order = Window.partitionBy(*_OF_A_RECORD).orderBy(F.col("place").asc_nulls_last(), "capture")
     return rows.withColumn("nth", F.row_number().over(order)).where("nth = 1").drop("nth")
 
 
-def _named(rows: DataFrame, names: Told) -> DataFrame:
-    """The rows of partitions with their topics' names, from the log itself or else those given."""
-    of_topics = F.col("source") == "TopicRecord"
+def _named(rows: DataFrame, names: Mapping[str, str]) -> DataFrame:
+    of_topics = F.col("source") == TOPIC_RECORD
     in_log = rows.where(of_topics).select(
         "topic_id", F.col("topic").alias("name"), F.lit(0).alias("n")
     )
@@ -292,7 +311,7 @@ def _named(rows: DataFrame, names: Told) -> DataFrame:
         pa.table(
             {
                 "topic_id": pa.array(list(names), pa.string()),
-                "name": pa.array([name for name, _ in names.values()], pa.string()),
+                "name": pa.array(list(names.values()), pa.string()),
                 "n": pa.array([1] * len(names), pa.int32()),
             }
         )

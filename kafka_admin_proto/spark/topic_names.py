@@ -9,12 +9,14 @@ An id's name is the one that the capture tells first; a frame has the names told
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
 
 from kafka_admin_proto.capture.topics import MAX_TOPICS
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
@@ -115,14 +117,14 @@ def with_topic_names(frames: DataFrame, names: Told) -> DataFrame:
     Null where there is none, and in what request logs say, where nobody knows the order.
     """
     shared = frames.sparkSession.sparkContext.broadcast(dict(names))
-    type_ = frames.schema["topic_names"].dataType
 
-    @F.arrow_udf(type_)
     def resolve(topic_ids: pa.Array, places: pa.Array) -> pa.Array:
         return _resolved(topic_ids, places, shared.value)
 
+    make: Any = arrow_udf
+    udf = make(resolve, frames.schema["topic_names"].dataType)
     ids = F.when(F.col("line").isNull(), F.col("topic_ids"))
-    return frames.withColumn("topic_names", resolve(ids, F.col("place")))
+    return frames.withColumn("topic_names", udf(ids, F.col("place")))
 
 
 def _resolved(topic_ids: pa.Array, places: pa.Array, names: Told) -> pa.Array:
