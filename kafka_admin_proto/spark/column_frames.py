@@ -152,7 +152,10 @@ class _Records:
             for error in found.errors():
                 raise error
         for batch in found.batches:
-            facts = tuple(getattr(batch, name) for name in _BATCH_FACTS)
+            facts = tuple(
+                _as_long(getattr(batch, name)) if type_ == pa.int64() else getattr(batch, name)
+                for name, type_ in _BATCH_FACTS.items()
+            )
             for record in batch.records:
                 self._record(record, facts)
             if batch.error is not None:
@@ -223,4 +226,9 @@ _NO_RECORD = Record(offset=-1)
 
 
 def _none_where(flags: list[bool], values: list[int]) -> list[int | None]:
-    return [None if flag else value for flag, value in zip(flags, values, strict=True)]
+    return [None if flag else _as_long(each) for flag, each in zip(flags, values, strict=True)]
+
+
+def _as_long(value: int) -> int:
+    """A sum of what the bytes say, wrapped as Java's long does."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.spark.column_tree import Shown, columns_of
+from kafka_admin_proto.spark.column_leaves import Shown
+from kafka_admin_proto.spark.column_tree import columns_of
 from kafka_admin_proto.wire.emit import ReadEmitter
 
 
