@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.oracle import skip_or_fail
+from tests.spark.needs import require
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A session on two threads of this machine, with this Python in the workers."""
-    try:
-        from pyspark.sql import SparkSession
-    except ModuleNotFoundError:
-        skip_or_fail("pyspark is not installed: pip install 'kafka-admin-proto[spark]'")
+    require("pyspark")
+    from pyspark.sql import SparkSession
+
     os.environ["PYSPARK_PYTHON"] = sys.executable
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # the gateway's pipes stay open

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pa = pytest.importorskip("pyarrow", reason="the extra spark is not installed")
+from tests.spark.needs import require
+
+pa = require("pyarrow")
 
 from kafka_admin_proto import DecodeError, codec  # noqa: E402
 from kafka_admin_proto.protocol.payloads import read_request, write_request  # noqa: E402

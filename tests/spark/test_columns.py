@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pa = pytest.importorskip("pyarrow", reason="the extra spark is not installed")
+from tests.spark.needs import require
+
+pa = require("pyarrow")
 
 from kafka_admin_proto import DecodeError, EncodeError, codec  # noqa: E402
 from kafka_admin_proto.codec import Codec  # noqa: E402
@@ -226,6 +228,18 @@ def test_versions_that_do_not_exist() -> None:
     assert "version null" in results[3]["error"]
     with pytest.raises(LookupError, match="not 99"):
         decoded(rows, Wanted(CREATE, None, mode="FAILFAST"), [7, 99, 99, None])
+
+
+def test_text_that_is_not_utf8() -> None:
+    """It is shown with U+FFFD, and the row says so; its bytes are beside it, without secrets."""
+    odd = create_topics().replace(b"orders", b"or\xffers")
+    fine, odd_row = decoded([create_topics(), odd], Wanted(CREATE, 7))
+    assert (fine["error"], fine["raw"]) == (None, None)
+    assert odd_row["value"]["topics"][0]["name"] == "or\ufffders"
+    assert "not UTF-8" in odd_row["error"]
+    assert odd_row["raw"] == odd.replace(b"\x08hunter2", b"*" * 8)
+    (row,) = decoded([odd], Wanted(CREATE, 7, mode="FAILFAST"))
+    assert row == odd_row["value"]
 
 
 def test_failfast_raises_the_first_fault() -> None:

@@ -1,5 +1,7 @@
 """Column functions in a real Spark session."""
 
+# ruff: noqa: E402 - what needs Spark is imported once it is there
+
 from __future__ import annotations
 
 import random
@@ -8,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytest.importorskip("pyspark", reason="the extra spark is not installed")
+from tests.spark.needs import require
+
+require("pyspark")
 
 from pyspark.errors import PythonException
 from pyspark.sql import DataFrame
