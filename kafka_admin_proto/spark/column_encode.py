@@ -135,7 +135,9 @@ class _Values:
                 valid = array.is_valid().to_pylist()
                 return [value if v else None for value, v in zip(values, valid, strict=True)]
             return values
-        plain: list[Any] = array.to_pylist()
+        numbers = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+        fast = numbers and not array.null_count  # many times as fast
+        plain: list[Any] = array.to_numpy().tolist() if fast else array.to_pylist()
         if field.type.element == "uuid":
             return [self._uuid(text, path) for text in plain]
         return plain
