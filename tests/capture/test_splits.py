@@ -266,17 +266,48 @@ def test_a_part_is_found_without_what_is_before_it() -> None:
         file = Bytes(data)
         first, _ = next(read_split(file, bound, len(data), into([])))
         assert first == min(at for at in positions if at >= bound)
-        assert file.lowest_after_head >= bound - 4 * (LARGEST + 16)
+        assert file.lowest_after_head >= bound - 5 * (LARGEST + 16)
 
 
-def test_two_chains_of_headers_side_by_side() -> None:
-    """In each packet a header whose packet ends at the one in the next: only the start tells."""
-    header = struct.pack("<4I", 1, 2, 60 - 16, 60 - 16)
-    content = bytes(10) + header + bytes(60 - 16 - 10 - 16)
-    data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, LARGEST, 1) + (header + content) * 2000
+def two_chains(period: int, inside: int) -> bytes:
+    """In each packet, ``inside`` its bytes, a header whose packet ends at the one in the next."""
+    header = struct.pack("<4I", 1, 2, period - 16, period - 16)
+    content = b"\xff" * inside + header + b"\xff" * (period - 32 - inside)
+    return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, LARGEST, 1) + (header + content) * 99
+
+
+@pytest.mark.parametrize("period", [40, 60, LARGEST, LARGEST + 16])
+@pytest.mark.parametrize("inside", [1, 8, -1])
+def test_only_the_start_tells_two_chains_from_each_other(period: int, inside: int) -> None:
+    data = two_chains(period, inside % (period - 32))
     wanted = whole(BytesIO(data))
-    assert positions_of(wanted) == list(range(24, len(data), 60))
-    for bound in (50_000, 50_020, 50_040, 119_000):
+    assert positions_of(wanted) == list(range(24, len(data), period))
+    for bound in range(len(data) - 2 * period, len(data)):
+        found = parts(Bytes(data), [bound, len(data)])
+        assert found == [each for each in wanted if each[0] >= bound]
+
+
+def test_two_chains_behind_a_hole() -> None:
+    """In the hole a header at which no search stops, since its time is none, leads to the other."""
+    data = two_chains(100, 30)
+    end = 24 + 50 * 100
+    weak = struct.pack("<4I", 1, 0xFFFFFFFF, 24 + 46, 24 + 46)
+    hole = (b"\xff" * 500 + weak).ljust(540, b"\xff")
+    data = data[: end - 540] + hole + data[end:]
+    wanted = whole(BytesIO(data))
+    assert next(at for at in positions_of(wanted) if at >= end - 40) == end
+    for bound in range(end, end + 1000):
+        found = parts(Bytes(data), [bound, len(data)])
+        assert found == [each for each in wanted if each[0] >= bound]
+
+
+def test_a_byte_too_many() -> None:
+    data, positions = noisy_pcap(random.Random(1), 100)
+    at = positions[50]
+    data = data[:at] + b"\xff" + data[at:]
+    wanted = whole(BytesIO(data))
+    assert positions_of(wanted) == positions[:50] + [each + 1 for each in positions[50:]]
+    for bound in range(at - 3, at + 4):
         assert parts(Bytes(data), [0, bound, len(data)]) == wanted
 
 
