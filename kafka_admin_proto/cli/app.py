@@ -15,6 +15,7 @@ _COMMANDS = {
     "error": ("error", "error"),
     "explain": ("explain", "explain_command"),
     "metadata": ("metadata", "metadata"),
+    "pipeline": ("pipeline", "pipeline"),
     "schema": ("schema", "schema"),
 }
 
