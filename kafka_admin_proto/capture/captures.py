@@ -15,14 +15,11 @@ from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from typing import IO
 
+from kafka_admin_proto.capture.buffered import Packet
 from kafka_admin_proto.capture.conversation import Settings
 from kafka_admin_proto.capture.flows import AFTERMATH, Flow
 from kafka_admin_proto.capture.frame_records import DecodedFrame
-from kafka_admin_proto.capture.packet_files import (
-    Packet,
-    open_packets,
-    read_packets,
-)
+from kafka_admin_proto.capture.packet_files import open_packets, read_packets
 from kafka_admin_proto.capture.tcp_segments import (
     FIN,
     FOREIGN,
@@ -80,10 +77,8 @@ def read_captures(
 
 def first_timestamp(head: bytes) -> int:
     """The time of a capture's first packet, 0 where the start of the file does not have it."""
-    try:
-        return next((packet[0] for packet in read_packets(open_packets(BytesIO(head)))), 0)
-    except DumpError:
-        return 0
+    source = open_packets(BytesIO(head))
+    return next((packet[0] for packet in read_packets(source, lambda at, error: None)), 0)
 
 
 class Connections:
@@ -108,18 +103,21 @@ class Connections:
         self._capture = readable(name)
         foreign: dict[int, int] = {}
         out = self._out
-        try:
-            for packet in read_packets(open_packets(stream)):
-                _, link, _ = packet
-                if link not in LINK_TYPES:
-                    foreign[link] = foreign.get(link, 0) + 1
-                    continue
-                self._packet(packet)
-                if out:
-                    yield from out
-                    out.clear()
-        except DumpError as error:
-            yield self.fault(name, error)
+
+        def report(_: int, error: DumpError) -> None:
+            out.append(self.fault(name, error))
+
+        for packet in read_packets(open_packets(stream), report):
+            _, link, _ = packet
+            if link not in LINK_TYPES:
+                foreign[link] = foreign.get(link, 0) + 1
+                continue
+            self._packet(packet)
+            if out:
+                yield from out
+                out.clear()
+        yield from out
+        out.clear()
         if self._fragments:
             count, self._fragments = self._fragments, 0
             yield self.fault(name, DumpError(FRAGMENTS.format(count=count)))

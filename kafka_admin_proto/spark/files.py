@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import glob
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import msgspec
-import pyarrow as pa
 from pyarrow import fs
 
 from kafka_admin_proto.capture import request_log
 from kafka_admin_proto.capture.captures import first_timestamp
 from kafka_admin_proto.capture.packet_files import is_capture
+from kafka_admin_proto.capture.splits import split_points
 from kafka_admin_proto.capture.text import SAMPLE
 
 #: Bytes of a large file that one task reads.
@@ -33,7 +33,8 @@ Kind = Literal["pcap", "log"]
 class Part(msgspec.Struct, frozen=True):
     """What of a file one task reads: the packets that start in bytes ``start`` to ``end``.
 
-    ``rank`` is the file's place among all files of the capture.
+    ``rank`` is the file's place among all files of the capture, ``clock`` the latest time (in
+    microseconds) at which any file up to this one starts.
     """
 
     file: str
@@ -41,6 +42,7 @@ class Part(msgspec.Struct, frozen=True):
     kind: Kind
     start: int
     end: int
+    clock: int = 0
 
 
 def list_files(paths: Iterable[str]) -> list[str]:
@@ -49,42 +51,62 @@ def list_files(paths: Iterable[str]) -> list[str]:
     Hidden files, and those whose names start with an underscore, are for others. Raises
     FileNotFoundError for a path that leads nowhere.
     """
-    found: list[str] = []
+    return list(dict.fromkeys(name for name, _ in list_changes(paths)))
+
+
+def list_changes(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """The same files, and when each changed, in seconds since 1970."""
     for path in paths:
         names = sorted(glob.glob(path)) if glob.has_magic(path) else [path]
         if not names:
             raise FileNotFoundError(f"no file matches {path}")
         for name in names:
-            found += _below(name)
-    return list(dict.fromkeys(found))
+            yield from _below(name)
 
 
-def _below(name: str) -> list[str]:
+def _below(name: str) -> Iterator[tuple[str, int]]:
     system, path = _located(name)
     info = system.get_file_info(path)
-    if info.type == fs.FileType.File:
-        return [name]
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"there is no {name}")
-    below = system.get_file_info(fs.FileSelector(path, recursive=True))
+    if info.type == fs.FileType.File:
+        yield name, _changed(info)
+        return
     base = path.rstrip("/")
-    inner = sorted(each.path for each in below if each.type == fs.FileType.File)
-    return [
-        name.rstrip("/") + each[len(base) :]
-        for each in inner
-        if not any(part.startswith((".", "_")) for part in Path(each[len(base) :]).parts)
-    ]
+    below = system.get_file_info(fs.FileSelector(path, recursive=True))
+    for each in sorted(below, key=lambda info: info.path):
+        rest = each.path[len(base) :]
+        hidden = any(part.startswith((".", "_")) for part in Path(rest).parts)
+        if each.type == fs.FileType.File and not hidden:
+            yield name.rstrip("/") + rest, _changed(each)
 
 
-def open_file(name: str) -> pa.NativeFile:
-    """A file for random access: ``size()`` and ``read_at(size, offset)``."""
-    system, path = _located(name)
-    return system.open_input_file(path)
+def _changed(info: fs.FileInfo) -> int:
+    return 0 if info.mtime_ns is None else info.mtime_ns // 1_000_000_000
+
+
+class OpenFile:
+    """A file that is read from any place. Raises OSError where it cannot be."""
+
+    def __init__(self, name: str) -> None:
+        system, path = _located(name)
+        self.native = system.open_input_file(path)
+        self.size: int = self.native.size()
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        data: bytes = self.native.read_at(min(size, self.size - offset), offset)
+        return data
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *about_error: object) -> None:
+        self.native.close()
 
 
 def open_stream(name: str) -> io.BufferedReader:
     """A file from its start."""
-    return io.BufferedReader(open_file(name), SAMPLE)
+    return io.BufferedReader(OpenFile(name).native, SAMPLE)
 
 
 def _located(name: str) -> tuple[fs.FileSystem, str]:
@@ -111,36 +133,40 @@ class _Look(msgspec.Struct, frozen=True, order=True):
 
     first: int
     name: str
-    kind: Kind
-    size: int
-    splittable: bool
+    kind: Kind = "pcap"
+    parts: tuple[tuple[int, int], ...] = ((0, 0),)
 
 
-def plan(names: Sequence[str], split_size: int = SPLIT_SIZE, *, first_rank: int = 0) -> list[Part]:
+def plan(
+    names: Sequence[str],
+    split_size: int = SPLIT_SIZE,
+    *,
+    first_rank: int = 0,
+    clock: int = 0,
+) -> list[Part]:
     """The parts of all files, those of a capture in the order of their first packets.
 
-    A file that cannot be opened is a part as well, whose reading says why.
+    ``first_rank`` and ``clock`` are where the files before them have come to. A file that cannot be
+    opened is a part as well, whose reading says why.
     """
     with ThreadPoolExecutor(_LOOKS) as pool:
-        looks = sorted(pool.map(_look, names))
+        looks = sorted(pool.map(partial(_look, split_size=split_size), names))
     if first_rank + len(looks) > MOST_FILES:
         raise ValueError(f"{first_rank + len(looks)} files; a capture has at most {MOST_FILES}")
     parts = []
     for rank, look in enumerate(looks, first_rank):
-        step = split_size if look.splittable else max(look.size, 1)
-        for start in range(0, max(look.size, 1), step):
-            end = min(start + step, look.size)
-            parts.append(Part(look.name, rank, look.kind, start, end))
+        clock = max(clock, look.first)
+        parts += [Part(look.name, rank, look.kind, *each, clock) for each in look.parts]
     return parts
 
 
-def _look(name: str) -> _Look:
+def _look(name: str, split_size: int) -> _Look:
     try:
-        with open_file(name) as file:
-            size = file.size()
-            head = file.read_at(min(size, SAMPLE), 0)
+        with OpenFile(name) as file:
+            size = file.size
+            head = file.read_at(0, SAMPLE)
     except OSError:
-        return _Look(0, name, "pcap", 0, False)
+        return _Look(0, name)
     if not is_capture(head) and request_log.matches(head):
-        return _Look(0, name, "log", size, False)
-    return _Look(first_timestamp(head), name, "pcap", size, False)
+        return _Look(0, name, "log", ((0, size),))
+    return _Look(first_timestamp(head), name, "pcap", tuple(split_points(head, size, split_size)))

@@ -16,9 +16,6 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from kafka_admin_proto.spark.packets import PACKETS
 from kafka_admin_proto.spark.walk import AS_USUAL, FRAMES, Reading, walk
 
-#: Partitions of the shuffle for each core: small enough that one large one is not behind others.
-_PARTITIONS = 8
-
 
 def frames(packets: DataFrame, reading: Reading = AS_USUAL) -> DataFrame:
     """The frame records of packets in the columns of the data source; see `walk.FRAMES`.
@@ -26,13 +23,14 @@ def frames(packets: DataFrame, reading: Reading = AS_USUAL) -> DataFrame:
     All packets between two endpoints go to one task, which has them in their order and follows one
     connection after the other.
     """
-    count = _PARTITIONS * packets.sparkSession.sparkContext.defaultParallelism
-    return (
-        packets.select(*PACKETS.names)
-        .repartition(count, "flow")
-        .sortWithinPartitions("flow", "place")
-        .mapInArrow(partial(_walk, reading=reading), from_arrow_schema(FRAMES))
+    return by_flow(packets.select(*PACKETS.names)).mapInArrow(
+        partial(_walk, reading=reading), from_arrow_schema(FRAMES)
     )
+
+
+def by_flow(packets: DataFrame) -> DataFrame:
+    """The packets of each flow together, in their order."""
+    return packets.repartition("flow").sortWithinPartitions("flow", "place")
 
 
 def _walk(batches: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 import msgspec
 import pyarrow as pa
 
-from kafka_admin_proto.capture.packet_files import open_packets, read_packets
 from kafka_admin_proto.capture.request_log import logged_lines
+from kafka_admin_proto.capture.splits import read_split
 from kafka_admin_proto.capture.tcp_segments import (
     FOREIGN,
     FRAGMENTS,
@@ -17,21 +17,23 @@ from kafka_admin_proto.capture.tcp_segments import (
     reversed_key,
 )
 from kafka_admin_proto.errors import DumpError
-from kafka_admin_proto.spark.files import POSITION_BITS, Part, open_stream
+from kafka_admin_proto.spark.files import POSITION_BITS, OpenFile, Part, open_stream
 from kafka_admin_proto.wire.blobs import readable
 
 #: One row for each TCP packet, line of a request log, and fault of a file.
 #:
 #: ``capture`` is the file, ``place`` the packet's place in the whole capture (files in the order of
-#: their first packets), ``ts`` its time. ``flow`` are the two endpoints, the lesser one first, each
-#: an address and the ports at the end; ``end`` 0 says that the first one sent it. Then TCP's
-#: sequence number, flags, number acknowledged and payload, and how many bytes of that were not
-#: captured. A line of a log is a ``payload`` without a ``sequence``. ``problem`` says what is wrong
-#: with the file, ``{count}`` in it stands for the sum of ``missing``.
+#: their first packets), ``ts`` its time, ``clock`` the latest first packet of all files up to this
+#: one. ``flow`` are the two endpoints, the lesser one first, each an address and the ports at the
+#: end; ``end`` 0 says that the first one sent it. Then TCP's sequence number, flags, number
+#: acknowledged and payload, and how many bytes of that were not captured. A line of a log is a
+#: ``payload`` without a ``sequence``. ``problem`` says what is wrong with the file, ``{count}`` in
+#: it stands for the sum of ``missing``.
 PACKETS = pa.schema(
     [
         pa.field("capture", pa.string(), nullable=False),
         pa.field("place", pa.int64(), nullable=False),
+        pa.field("clock", pa.timestamp("us", tz="UTC"), nullable=False),
         pa.field("ts", pa.timestamp("us", tz="UTC")),
         pa.field("flow", pa.binary(), nullable=False),
         pa.field("end", pa.int8()),
@@ -44,6 +46,7 @@ PACKETS = pa.schema(
     ]
 )
 _NAMES = PACKETS.names
+_PAYLOAD = PACKETS.get_field_index("payload")
 #: Rows, and bytes of payload, after which a batch is handed on.
 _ROWS, _BYTES = 4096, 4 * 1024 * 1024
 #: Lines of a log that stay together.
@@ -86,9 +89,9 @@ class _Batch:
     def add(self, row: _Row) -> bool:
         """Whether the batch is large enough."""
         self._rows.append(row)
-        payload = row[9]
+        payload = row[_PAYLOAD]
         if payload:
-            self._bytes += len(payload)  # type: ignore[arg-type]
+            self._bytes += len(payload)
         return len(self._rows) >= _ROWS or self._bytes >= _BYTES
 
     def take(self) -> pa.RecordBatch:
@@ -103,11 +106,15 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
     base = part.rank << POSITION_BITS
     counts: dict[str, int] = {}
     ends: dict[bytes, tuple[bytes, int]] = {}
-    position = 0
+    faults: list[_Row] = []
+
+    def report(at: int, error: DumpError) -> None:
+        faults.append(_fault(part, base | at, str(error)))
+
+    position = part.start
     try:
-        with open_stream(part.file) as stream:
-            for packet in read_packets(open_packets(stream)):
-                position += 1
+        with OpenFile(part.file) as file:
+            for position, packet in read_split(file, part.start, part.end, report):
                 ts, link, data = packet
                 if not times.since <= ts < times.until:
                     continue
@@ -130,18 +137,22 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
                     flow_end = ends[key] = (key, 0) if key <= other else (other, 1)
                 flow, end = flow_end
                 yield (
-                    capture, base | position, ts, flow, end, sequence, flags, acknowledged,
-                    missing, payload, None,
+                    capture, base | position, part.clock, ts, flow, end, sequence, flags,
+                    acknowledged, missing, payload, None,
                 )  # fmt: skip
-    except (DumpError, OSError) as error:
-        yield _fault(capture, base | position, str(error))
+    except OSError as error:
+        faults.append(_fault(part, base | position, str(error)))
+    yield from faults
     for fault, count in counts.items():
-        yield _fault(capture, base | position, fault, count)
+        yield _fault(part, base | position, fault, count)
 
 
-def _fault(capture: str, place: int, problem: str, count: int = 0) -> _Row:
+def _fault(part: Part, place: int, problem: str, count: int = 0) -> _Row:
+    capture = readable(part.file)
     flow = b"fault:" + capture.encode()
-    return (capture, place, None, flow, None, None, None, None, count, None, problem)
+    return (
+        capture, place, part.clock, None, flow, None, None, None, None, count, None, problem
+    )  # fmt: skip
 
 
 def _log_rows(part: Part) -> Iterator[_Row]:
@@ -152,6 +163,9 @@ def _log_rows(part: Part) -> Iterator[_Row]:
             for number, line in logged_lines(stream):
                 place = base | number
                 flow = b"lines:" + (place >> _LINES_BITS).to_bytes(8, "big")
-                yield (capture, place, None, flow, None, None, None, None, None, line, None)
+                yield (
+                    capture, place, part.clock, None, flow, None, None, None, None, None, line,
+                    None,
+                )  # fmt: skip
     except OSError as error:
-        yield _fault(capture, base, str(error))
+        yield _fault(part, base, str(error))

@@ -31,9 +31,9 @@ _CALL = [
     ("forwarded", pa.bool_()),
 ]
 
-#: One row for each operation on a topic that a request asks for. ``operation`` is a verb and what it
-#: is done to ("create topic", "alter config"), ``parameters`` the rest of the request's element as
-#: JSON, secrets masked; ``error`` is a name, null for success and where no response was captured
+#: One row for each operation on a topic that a request asks for. ``operation`` is a verb and what
+#: it is done to ("create topic", "alter config"), ``parameters`` the rest of the request's element
+#: as JSON, secrets masked; ``error`` is a name, null for success and where no response was captured
 #: (``answered`` tells which).
 ADMIN_AUDIT = pa.schema(
     [
@@ -101,8 +101,8 @@ METADATA_CHANGES = pa.schema(
     ]
 )
 
-#: Elections of the quorum's leaders: Vote, BeginQuorumEpoch, EndQuorumEpoch, a row for each partition
-#: of a request, with what its response says.
+#: Elections of the quorum's leaders: Vote, BeginQuorumEpoch, EndQuorumEpoch, a row for each
+#: partition of a request, with what its response says.
 QUORUM_EVENTS = pa.schema(
     [
         *_ORIGIN,

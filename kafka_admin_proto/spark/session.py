@@ -82,8 +82,13 @@ _SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
-    # Frames are wide rows: few at a time, and shuffles compressed as fast as possible.
+    # Frames are wide rows: few at a time.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
+    # Tasks of Python start slowly, so that small shuffles have few, and decode slowly, so that
+    # large ones have many more than there are cores.
+    "spark.sql.shuffle.partitions": "64",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
 }
 
 

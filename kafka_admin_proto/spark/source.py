@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
+    DataSourceStreamReader,
     Filter,
     GreaterThan,
     GreaterThanOrEqual,
@@ -29,8 +30,15 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from kafka_admin_proto.spark.files import SPLIT_SIZE, Part, list_files, plan
+from kafka_admin_proto.spark.files import SPLIT_SIZE, list_files, plan
 from kafka_admin_proto.spark.packets import PACKETS, Times, read_part
+from kafka_admin_proto.spark.stream_source import (
+    MOST_FILES_A_BATCH,
+    REMEMBERED,
+    SETTLED,
+    FileTask,
+    StreamReader,
+)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -48,6 +56,16 @@ class KafkaCapture(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         return _Reader(_columns(schema), _paths(self.options), _split_size(self.options))
 
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        return StreamReader(
+            _columns(schema),
+            _paths(self.options),
+            _split_size(self.options),
+            most_files=_number(self.options, "maxFilesPerTrigger", MOST_FILES_A_BATCH),
+            settled=_number(self.options, "minFileAge", SETTLED),
+            age=_number(self.options, "maxFileAge", REMEMBERED),
+        )
+
 
 def _paths(options: Any) -> list[str]:
     paths = json.loads(options["paths"]) if "paths" in options else []
@@ -58,11 +76,15 @@ def _paths(options: Any) -> list[str]:
     return [str(path) for path in paths]
 
 
-def _split_size(options: Any) -> int:
-    text = options.get("splitsize", str(SPLIT_SIZE))
-    if not text.isdecimal() or not int(text):
-        raise ValueError(f"kafka_capture: splitSize is {text!r}, not a number of bytes")
+def _number(options: Any, name: str, default: int) -> int:
+    text = options.get(name, str(default))
+    if not text.isdecimal():
+        raise ValueError(f"kafka_capture: {name} is {text!r}, not a number")
     return int(text)
+
+
+def _split_size(options: Any) -> int:
+    return max(1, _number(options, "splitSize", SPLIT_SIZE))
 
 
 def _columns(schema: StructType) -> list[str]:
@@ -76,12 +98,6 @@ def _columns(schema: StructType) -> list[str]:
                 f"it has {wanted}"
             )
     return schema.fieldNames()
-
-
-class _Task(InputPartition):
-    def __init__(self, part: Part) -> None:
-        super().__init__(part)
-        self.part = part
 
 
 class _Reader(DataSourceReader):
@@ -100,10 +116,10 @@ class _Reader(DataSourceReader):
                 self._times = times
 
     def partitions(self) -> Sequence[InputPartition]:
-        return [_Task(part) for part in plan(list_files(self._paths), self._split_size)]
+        return [FileTask(part) for part in plan(list_files(self._paths), self._split_size)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, _Task)
+        assert isinstance(partition, FileTask)
         return read_part(partition.part, self._columns, self._times)
 
 

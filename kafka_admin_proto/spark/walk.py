@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.render import leaves
 from kafka_admin_proto.spark.files import POSITION_BITS
+from kafka_admin_proto.spark.flow_state import read_flow, write_flow
 from kafka_admin_proto.spark.packets import PACKETS
 from kafka_admin_proto.topic_ids import topic_id_to_text
 
@@ -42,7 +43,21 @@ FRAMES = pa.schema(
     pa.field(name, _TYPES.get(name, pa.string()), nullable=name not in _ALWAYS)
     for name in (*RECORD_KEYS, "place", "topic_ids")
 )
-_BODY = FRAMES.get_field_index("body")
+#: Of a stream: beside frames, flows that go on in the next batch, each with its two endpoints, the
+#: stream's time when it last had a packet, and its state; their other columns are null.
+STREAMED = pa.schema(
+    [
+        *(field.with_nullable(True) for field in FRAMES),
+        pa.field("flow", pa.binary()),
+        pa.field("clock", pa.timestamp("us", tz="UTC")),
+        pa.field("state", pa.binary()),
+    ]
+)
+_STATE_ROW = (None,) * len(FRAMES)
+#: What a stream's batch is made of: packets, and what the one before has left as ``state``.
+STREAMED_PACKETS = pa.schema(
+    [*(field.with_nullable(True) for field in PACKETS), pa.field("state", pa.binary())]
+)
 _ROWS, _BYTES = 2048, 4 * 1024 * 1024
 #: What a row takes beside its body and raw bytes, about.
 _OF_A_ROW = 200
@@ -67,16 +82,28 @@ class Reading(msgspec.Struct, frozen=True):
 AS_USUAL = Reading()
 
 
-class FrameRows:
-    """Frames on their way into Arrow batches."""
+class Stream(msgspec.Struct, frozen=True):
+    """How one batch of a stream is read: flows that were silent since before that time end."""
 
-    def __init__(self, reading: Reading) -> None:
+    close_before: int
+
+
+class _Rows:
+    """Rows on their way into Arrow batches."""
+
+    def __init__(self, reading: Reading, schema: pa.Schema) -> None:
         self._reading = reading
+        self._schema = schema
+        self._more = (None,) * (len(schema) - len(FRAMES))
         self._rows: list[tuple[Any, ...]] = []
         self._bytes = 0
 
-    def add(self, frame: DecodedFrame, place: int) -> bool:
+    @property
+    def is_full(self) -> bool:
         """Whether there is enough for a batch."""
+        return len(self._rows) >= _ROWS or self._bytes >= _BYTES
+
+    def add(self, frame: DecodedFrame, place: int) -> None:
         reading = self._reading
         frame.topic_names = NO_NAMES
         record = frame.record(mask=reading.mask, raw=reading.raw, body=reading.body)
@@ -89,67 +116,107 @@ class FrameRows:
         ids = None
         if frame.codec is not None and frame.body is not None and reading.body:
             ids = [topic_id_to_text(each) for each in leaves.topic_ids(frame.codec, frame.body)]
-        self._rows.append((*record.values(), place, ids))
+        self._rows.append((*record.values(), place, ids, *self._more))
         self._bytes += size
-        return len(self._rows) >= _ROWS or self._bytes >= _BYTES
+
+    def add_state(self, flow: bytes, clock: int, state: bytes) -> None:
+        """A flow that goes on in the next batch of the stream."""
+        self._rows.append((*_STATE_ROW, flow, clock, state))
+        self._bytes += len(state)
 
     def take(self) -> pa.RecordBatch:
         """What was added since the last time."""
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(FRAMES)
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self._schema)
         arrays = [
-            pa.array(values, field.type) for values, field in zip(columns, FRAMES, strict=True)
+            pa.array(values, field.type)
+            for values, field in zip(columns, self._schema, strict=True)
         ]
         self._rows, self._bytes = [], 0
-        return pa.RecordBatch.from_arrays(arrays, schema=FRAMES)
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
 
-def walk(batches: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
+def walk(
+    batches: Iterable[pa.RecordBatch], reading: Reading, stream: Stream | None = None
+) -> Iterator[pa.RecordBatch]:
     """The frames of packets in the columns of ``PACKETS``, sorted by flow and place.
 
-    One flow is followed at a time: memory holds what is in flight in it, and a batch.
+    One flow is followed at a time: memory holds what is in flight in it, and a batch. In a stream,
+    the rows have ``state`` as well, and the result the columns of ``STREAMED``.
     """
     settle_collector()
-    rows = FrameRows(reading)
-    out: list[DecodedFrame] = []
-    settings = reading.settings()
-    flow: Flow | None = None
-    key = b""
-    faults: dict[tuple[str, str], tuple[int, int]] = {}
-    for row in _rows(batches):
-        (capture, place, ts, its_key, end, sequence, flags, acknowledged, missing, payload,
-         problem) = row  # fmt: skip
-        if its_key != key and flow is not None:
-            flow.close()
-            for frame in out:
-                if rows.add(frame, flow.at):
-                    yield rows.take()
-            out.clear()
-            flow = None
+    walker = _Walker(reading, stream)
+    rows = walker.rows
+    for row in _rows(batches, PACKETS.names if stream is None else STREAMED_PACKETS.names):
+        walker.row(*row)
+        if rows.is_full:
+            yield rows.take()
+    walker.finish()
+    yield rows.take()
+
+
+class _Walker:
+    def __init__(self, reading: Reading, stream: Stream | None) -> None:
+        self._stream = stream
+        self._dialect = reading.dialect
+        self._settings = reading.settings()
+        self.rows = _Rows(reading, FRAMES if stream is None else STREAMED)
+        self._out: list[DecodedFrame] = []
+        self._flow: Flow | None = None
+        self._key = b""
+        self._clock = 0
+        #: File and problem → the sum of ``missing``, and the last place.
+        self._faults: dict[tuple[str, str], tuple[int, int]] = {}
+
+    def row(
+        self, capture: str, place: int, clock: int, ts: int, key: bytes, end: int,
+        sequence: int | None, flags: int, acknowledged: int, missing: int, payload: bytes,
+        problem: str | None, state: bytes | None = None,
+    ) -> None:  # fmt: skip
+        """One row of ``PACKETS``; those of a flow come one after the other, its state first."""
+        if key != self._key and self._flow is not None:
+            self._end_flow()
         if sequence is not None:
+            flow = self._flow
             if flow is None:
-                key = its_key
-                flow = Flow(key, settings, out)
+                self._key = key
+                flow = self._flow = Flow(key, self._settings, self._out)
+            self._clock = clock
             flow.segment(end, sequence, flags, payload, missing, acknowledged, ts, place, capture)
+            if self._out:
+                self._take_frames(place)
+        elif state is not None:
+            self._key, self._clock = key, clock
+            self._flow = read_flow(state, self._settings, self._out)
         elif problem is not None:
-            count, _ = faults.get((capture, problem), (0, 0))
-            faults[capture, problem] = count + missing, place
+            count, _ = self._faults.get((capture, problem), (0, 0))
+            self._faults[capture, problem] = count + missing, place
         else:
             number = place & ((1 << POSITION_BITS) - 1)
-            out += frames_of_line(number, payload, capture, reading.dialect)
-        if out:
-            for frame in out:
-                if rows.add(frame, place):
-                    yield rows.take()
-            out.clear()
-    if flow is not None:
+            self._out += frames_of_line(number, payload, capture, self._dialect)
+            self._take_frames(place)
+
+    def finish(self) -> None:
+        """There are no more rows."""
+        if self._flow is not None:
+            self._end_flow()
+        for (capture, problem), (count, place) in self._faults.items():
+            self.rows.add(fault_frame(capture, problem, count), place)
+
+    def _end_flow(self) -> None:
+        flow = self._flow
+        assert flow is not None
+        self._flow = None
+        if self._stream is not None and self._clock >= self._stream.close_before:
+            state = write_flow(flow, self._settings, self._out)
+            self.rows.add_state(self._key, self._clock, state)
+            return
         flow.close()
-        for frame in out:
-            if rows.add(frame, flow.at):
-                yield rows.take()
-    for (capture, problem), (count, place) in faults.items():
-        if rows.add(fault_frame(capture, problem, count), place):
-            yield rows.take()
-    yield rows.take()
+        self._take_frames(flow.at)
+
+    def _take_frames(self, place: int) -> None:
+        for frame in self._out:
+            self.rows.add(frame, place)
+        self._out.clear()
 
 
 def fault_frame(capture: str, problem: str, count: int) -> DecodedFrame:
@@ -158,15 +225,13 @@ def fault_frame(capture: str, problem: str, count: int) -> DecodedFrame:
     return DecodedFrame(capture=capture, stream_offset=0, direction="data", data=b"", error=error)
 
 
-def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
+def _rows(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     for batch in batches:
         columns = [
-            batch.column(name).cast(pa.int64()).to_pylist()
-            if name == "ts"
-            else batch.column(name).to_pylist()
-            for name in PACKETS.names
+            column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+            for column in map(batch.column, names)
         ]
-        yield from zip(*columns, strict=True)
+        yield from zip(*(column.to_pylist() for column in columns), strict=True)
 
 
 def settle_collector() -> None:
