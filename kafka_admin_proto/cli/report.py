@@ -92,7 +92,7 @@ def report(
     except ModuleNotFoundError:
         raise click.ClickException(_NO_SPARK) from None
     try:
-        spark = spark_session(master)
+        spark = spark_session(master, settings=_LOCAL if master.startswith("local") else None)
     except (NoJavaError, MissingExtraError) as error:
         raise click.ClickException(str(error)) from None
     from pyspark.errors import PySparkException
@@ -115,6 +115,8 @@ def report(
         raise click.ClickException(f"Spark could not answer: {text}") from None
 
 
+#: What is shuffled is summed up before: Spark's own 200 parts are for clusters.
+_LOCAL = {"spark.sql.shuffle.partitions": "16"}
 _NO_SPARK = "the report needs Spark: pip install 'kafka-admin-proto[spark]'"
 
 

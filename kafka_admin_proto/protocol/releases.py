@@ -8,6 +8,7 @@ Releases are named by their minor version; the facts are those of its last patch
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import pairwise
 
@@ -70,7 +71,7 @@ def releases() -> tuple[Release, ...]:
 def release(name: str) -> Release:
     """The release of that name, "4.0" or "4.0.1"; raises UnknownReleaseError."""
     for each in releases():
-        if name == each.name or name.startswith(f"{each.name}."):
+        if re.fullmatch(rf"{re.escape(each.name)}(\.\d+)?", name, re.ASCII):
             return each
     known = releases()
     raise UnknownReleaseError(
