@@ -7,6 +7,7 @@
     ├── UnknownMessageError    no such message, api key or version        (also LookupError)
     ├── UnsupportedVersionError    the message exists, that version of it does not
     ├── UnknownErrorCodeError  no such error code or name               (also LookupError)
+    ├── UnknownReleaseError    no such release of Kafka                 (also LookupError)
     ├── TopicIdError           a text is not a topic id               (also ValueError)
     ├── PartitionMetadataError     a partition.metadata breaks a rule   (also ValueError)
     ├── MetadataLogError       a folder is no metadata log, or lacks an offset (also ValueError)
@@ -80,6 +81,10 @@ class UnsupportedVersionError(UnknownMessageError):
 
 class UnknownErrorCodeError(KafkaAdminProtoError, LookupError):
     """No error of that code or name, or no error codes at all, in that dialect."""
+
+
+class UnknownReleaseError(KafkaAdminProtoError, LookupError):
+    """No release of Kafka by that name, or none whose versions are known."""
 
 
 class TopicIdError(KafkaAdminProtoError, ValueError):

@@ -16,6 +16,7 @@ _COMMANDS = {
     "explain": ("explain", "explain_command"),
     "metadata": ("metadata", "metadata"),
     "pipeline": ("pipeline", "pipeline"),
+    "report": ("report", "report"),
     "schema": ("schema", "schema"),
 }
 

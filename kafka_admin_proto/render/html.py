@@ -6,17 +6,15 @@ of JSON of its own, which the page reads when the frame is chosen.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.resources import files
 from typing import Any
 
 import msgspec
 
 from kafka_admin_proto.render.explain import ExplainedRow, Explanation, nodes_of
+from kafka_admin_proto.render.markup import page_template
 from kafka_admin_proto.render.meanings import size
 from kafka_admin_proto.render.text import printable
 
@@ -45,27 +43,11 @@ def html_page(frames: Iterable[PageFrame]) -> Iterator[str]:
     Nothing in a frame can become markup or script: JSON goes in with ``<`` escaped, attributes
     are quoted, and the page's own policy lets only its own script run and nothing be loaded.
     """
-    before, _, after = _template().partition(_FRAMES)
+    before, _, after = page_template("page").partition(_FRAMES)
     yield before
     for frame in frames:
         yield _frame_block(frame)
     yield after
-
-
-def _template() -> str:
-    folder = files(__package__) / "page"
-    page, style, script = (
-        (folder / name).read_text("utf-8") for name in ("page.html", "page.css", "page.js")
-    )
-    hashes = {"STYLE_HASH": _hash(style), "SCRIPT_HASH": _hash(script)}
-    for name, text in {**hashes, "STYLE": style, "SCRIPT": script}.items():
-        page = page.replace(f"%{name}%", text)
-    return page
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def _frame_block(frame: PageFrame) -> str:

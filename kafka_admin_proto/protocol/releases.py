@@ -1,0 +1,101 @@
+"""Which versions of which apis Kafka's releases take, from 2.8 on: ``schemas/releases.json``.
+
+    release("4.0").versions_of(1)      # 4 to 17 of Fetch
+    removed_versions("4.0")[1]         # what no 4.0 takes any more (KIP-896): 0 to 3 of Fetch
+
+Releases are named by their minor version; the facts are those of its last patch.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+
+import msgspec
+
+from kafka_admin_proto.errors import UnknownReleaseError
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.versions import VersionRange
+
+#: Apis that brokers and controllers send to each other, and nobody else may: each needs the right
+#: ``ClusterAction``. Those of them that KRaft did without are gone in 4.0.
+BROKER_APIS = frozenset(
+    {
+        "LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown", "WriteTxnMarkers",
+        "AlterPartition", "Envelope", "Vote", "BeginQuorumEpoch", "EndQuorumEpoch",
+        "FetchSnapshot", "BrokerRegistration", "BrokerHeartbeat", "AllocateProducerIds",
+        "ControllerRegistration", "AssignReplicasToDirs", "UpdateRaftVoter",
+        "InitializeShareGroupState", "ReadShareGroupState", "WriteShareGroupState",
+        "DeleteShareGroupState", "ReadShareGroupStateSummary",
+    }
+)  # fmt: skip
+
+
+class Release(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A release: by api key the versions of requests that it takes and those deprecated in it."""
+
+    patch: str
+    versions: dict[int, str]
+    deprecated: dict[int, str]
+
+    @property
+    def name(self) -> str:
+        """The minor release: "4.0" of 4.0.1."""
+        return self.patch.rpartition(".")[0]
+
+    def versions_of(self, api_key: int) -> VersionRange:
+        """The versions of an api's request; empty where the release does not have the api."""
+        return VersionRange.parse(self.versions.get(api_key, "none"))
+
+    def deprecated_of(self, api_key: int) -> VersionRange:
+        """Those of them that a later release may lack."""
+        return VersionRange.parse(self.deprecated.get(api_key, "none"))
+
+
+class Removed(msgspec.Struct, frozen=True):
+    """A version that a release does not take any more: in which release it went, and the least
+    version of that api which is left; None where all of it went."""
+
+    since: str
+    least: int | None
+
+
+@cache
+def releases() -> tuple[Release, ...]:
+    """All releases, oldest first."""
+    data = (catalog().folder / "releases.json").read_bytes()
+    return msgspec.json.decode(data, type=tuple[Release, ...])
+
+
+def release(name: str) -> Release:
+    """The release of that name, "4.0" or "4.0.1"; raises UnknownReleaseError."""
+    for each in releases():
+        if re.fullmatch(rf"{re.escape(each.name)}(\.\d+)?", name, re.ASCII):
+            return each
+    known = releases()
+    raise UnknownReleaseError(
+        f"no release {name!r}; known are {known[0].name} to {known[-1].name}, as in 4.0"
+    )
+
+
+def removed_versions(name: str) -> dict[int, dict[int, Removed]]:
+    """By api key and version, what that release lacks and an older one had.
+
+    Raises UnknownReleaseError.
+    """
+    target = release(name)
+    before = [each for each in releases() if _order(each) <= _order(target)]
+    gone: dict[int, dict[int, Removed]] = {}
+    for older, newer in pairwise(before):
+        for key in older.versions:
+            left = target.versions_of(key)
+            for version in older.versions_of(key):
+                if version not in newer.versions_of(key) and version not in left:
+                    least = None if left.empty else left.lowest
+                    gone.setdefault(key, {})[version] = Removed(newer.name, least)
+    return gone
+
+
+def _order(each: Release) -> tuple[int, ...]:
+    return tuple(map(int, each.patch.split(".")))

@@ -1,0 +1,259 @@
+"""Plots as inline SVG that fits any width: places are percentages, letters keep their size.
+
+Each mark has its numbers as a text for pointers, keys and screen readers (``data-tip``). Colours
+are classes ``s0`` to ``s8``, which the page gives meaning in light and dark.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from kafka_admin_proto.render.markup import escaped
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND = 1_000_000
+#: Seconds that people count time in.
+_STEPS = (
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400,
+    2 * 86_400, 7 * 86_400, 30 * 86_400, 91 * 86_400, 365 * 86_400,
+)  # fmt: skip
+MOST_COLUMNS = 96
+_HEIGHT, _AXIS, _TOP = 190, 22, 18
+_ROW, _BAR = 44, 14
+#: Parts of a bar's length that are left for the number behind it.
+_ROOM = 0.78
+#: Of what stands in the label above a bar.
+_LABEL = 64
+
+
+class Series(msgspec.Struct, frozen=True):
+    """Numbers under one name, one for each column or bar, in the colour of that class."""
+
+    name: str
+    values: Sequence[int]
+    colour: str
+
+
+class Range(msgspec.Struct, frozen=True):
+    """One row of percentiles, in microseconds, with what it is about."""
+
+    label: str
+    values: Sequence[int]
+    about: str
+
+
+def nice_step(span: int) -> int:
+    """Seconds for the columns of a time of ``span`` microseconds: at most ``MOST_COLUMNS`` + 1."""
+    seconds = max(span, 0) / _SECOND
+    for step in _STEPS:
+        if seconds / step <= MOST_COLUMNS:
+            return step
+    return _STEPS[-1] * math.ceil(seconds / _STEPS[-1] / MOST_COLUMNS)
+
+
+def number(value: float) -> str:
+    """1234567 as "1,234,567"."""
+    return f"{value:,}"
+
+
+def moment(micros: int | None, *, whole: bool = False) -> str:
+    """Microseconds since 1970 as ``2026-01-31 12:00:00.000``; ``whole``: without the fraction."""
+    if micros is None:
+        return ""
+    try:
+        when = _EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return f"{micros} µs since 1970"
+    fraction = "" if whole else f".{when.microsecond // 1000:03}"
+    return f"{when:%Y-%m-%d %H:%M:%S}{fraction}"
+
+
+def lasting(micros: int | None) -> str:
+    """Microseconds in a unit that keeps them short: "850 µs", "1.58 ms", "2.5 s"."""
+    if micros is None:
+        return ""
+    for unit, name in ((1_000_000, "s"), (1000, "ms")):
+        if abs(micros) >= unit:
+            value = micros / unit
+            return f"{value:,.0f} {name}" if abs(value) >= 100 else f"{value:.3g} {name}"
+    return f"{micros} µs"
+
+
+def columns(title: str, start: int, step: int, series: Sequence[Series], unit: str) -> str:
+    """Stacked columns over time: from ``start`` (microseconds), each of ``step`` seconds."""
+    count = len(series[0].values)
+    sums = [sum(each.values[i] for each in series) for i in range(count)]
+    top = _round_up(max(sums, default=0))
+    width = 100 / count
+    parts = [_grid(top)]
+    for index in range(count):
+        begins = start + index * step * _SECOND
+        shown = [each for each in series if each.values[index]]
+        tip = [f"{_clock(begins, step)} + {_length(step)}: {number(sums[index])} {unit}"]
+        tip += [f"{each.name}: {number(each.values[index])}" for each in reversed(shown)]
+        x = index * width
+        marks = [f'<rect class="hit" x="{x:.3f}%" y="0" width="{width:.3f}%" height="{_HEIGHT}"/>']
+        bottom = float(_HEIGHT)
+        for each in shown:
+            height = each.values[index] / top * (_HEIGHT - _TOP)
+            bottom -= height
+            marks.append(
+                f'<rect class="{each.colour}" x="{x + width * 0.08:.3f}%" y="{bottom:.2f}" '
+                f'width="{width * 0.84:.3f}%" height="{height:.2f}"/>'
+            )
+        parts.append(_mark(tip, marks))
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        anchor = {0.0: "start", 1.0: "end"}.get(share, "middle")
+        at = _clock(start + round(share * count * step * _SECOND), step)
+        label = at if count * step >= 2 * 86_400 or not share else at.partition(" ")[2] or at
+        hidden = " wide" if share in (0.25, 0.75) else ""
+        parts.append(
+            f'<text class="tick{hidden}" x="{share * 100}%" y="{_HEIGHT + 16}" '
+            f'text-anchor="{anchor}">{escaped(label)}</text>'
+        )
+    return _legend(series) + _svg(title, _HEIGHT + _AXIS, parts)
+
+
+def bars(title: str, labels: Sequence[str], series: Sequence[Series], unit: str) -> str:
+    """Horizontal bars from the top, each with its label above it; several series are stacked."""
+    sums = [sum(each.values[i] for each in series) for i in range(len(labels))]
+    top = max(sums, default=0) or 1
+    parts = []
+    for index, label in enumerate(labels):
+        y = index * _ROW
+        shown = [each for each in series if each.values[index]]
+        tip = [f"{label}: {number(sums[index])} {unit}"]
+        if len(series) > 1:
+            tip += [f"{each.name}: {number(each.values[index])}" for each in shown]
+        marks = [_hit_row(y), _label(y, label)]
+        x = 0.0
+        for each in shown:
+            width = each.values[index] / top * 100 * _ROOM
+            marks.append(
+                f'<rect class="{each.colour}" x="{x:.3f}%" y="{y + 20}" '
+                f'width="{max(width, 0.3):.3f}%" height="{_BAR}"/>'
+            )
+            x += width
+        marks.append(
+            f'<text class="value" x="{min(x + 1, 100):.3f}%" y="{y + 32}">'
+            f"{number(sums[index])}</text>"
+        )
+        parts.append(_mark(tip, marks))
+    legend = _legend(series) if len(series) > 1 else ""
+    return legend + _svg(title, len(labels) * _ROW, parts)
+
+
+def ranges(title: str, names: Sequence[str], rows: Sequence[Range]) -> str:
+    """Percentiles of each row as dots on a line, on one logarithmic scale."""
+    values = [max(value, 1) for row in rows for value in row.values]
+    low = math.floor(math.log10(min(values)))
+    high = max(math.ceil(math.log10(max(values))), low + 1)
+
+    def place(value: int) -> float:
+        return 2 + (math.log10(max(value, 1)) - low) / (high - low) * 96
+
+    height = len(rows) * _ROW
+    parts = []
+    for power in range(low, high + 1):
+        x = place(10**power)
+        anchor = "start" if power == low else "end" if power == high else "middle"
+        parts.append(
+            f'<line class="grid" x1="{x:.3f}%" x2="{x:.3f}%" y1="0" y2="{height}"/>'
+            f'<text class="tick" x="{x:.3f}%" y="{height + 16}" text-anchor="{anchor}">'
+            f"{lasting(10**power)}</text>"
+        )
+    for index, row in enumerate(rows):
+        y = index * _ROW
+        tip = [f"{row.label}, {row.about}"]
+        tip += [f"{name} {lasting(value)}" for name, value in zip(names, row.values, strict=True)]
+        middle = y + 28
+        first, last = place(min(row.values)), place(max(row.values))
+        marks = [
+            _hit_row(y),
+            _label(y, row.label),
+            f'<line class="span" x1="{first:.3f}%" x2="{last:.3f}%" y1="{middle}" y2="{middle}"/>',
+        ]
+        # The first one last, so that it is on top where all are the same.
+        for which in reversed(range(len(names))):
+            marks.append(
+                f'<circle class="s{which}" cx="{place(row.values[which]):.3f}%" cy="{middle}" '
+                f'r="{6 - which * 0.7:.1f}"/>'
+            )
+        parts.append(_mark(tip, marks))
+    legend = _legend([Series(name, (), f"s{which}") for which, name in enumerate(names)])
+    return legend + _svg(title, height + _AXIS, parts)
+
+
+def _svg(title: str, height: int, parts: Iterable[str]) -> str:
+    return (
+        f'<svg class="plot" role="group" aria-label="{escaped(title)}" width="100%" '
+        f'height="{height}">{"".join(parts)}</svg>'
+    )
+
+
+def _mark(tip: Sequence[str], marks: Iterable[str]) -> str:
+    text = escaped("\n".join(tip), lines=True)
+    said = escaped("; ".join(tip))
+    return (
+        f'<g class="mark" role="img" tabindex="-1" aria-label="{said}" data-tip="{text}">'
+        f"{''.join(marks)}</g>"
+    )
+
+
+def _hit_row(y: int) -> str:
+    return f'<rect class="hit" x="0" y="{y}" width="100%" height="{_ROW}"/>'
+
+
+def _label(y: int, label: str) -> str:
+    cut = label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
+    return f'<text class="label" x="0" y="{y + 14}">{escaped(cut)}</text>'
+
+
+def _legend(series: Sequence[Series]) -> str:
+    items = "".join(
+        f'<li><svg class="key" width="12" height="12" aria-hidden="true"><rect class="{s.colour}" '
+        f'width="12" height="12" rx="2"/></svg>{escaped(s.name)}</li>'
+        for s in series
+    )
+    return f'<ul class="legend">{items}</ul>'
+
+
+def _grid(top: int) -> str:
+    lines = []
+    for share in (0.5, 1.0):
+        y = _HEIGHT - share * (_HEIGHT - _TOP)
+        value = top * share
+        text = number(int(value)) if value == int(value) else number(value)
+        lines.append(
+            f'<line class="grid" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<text class="tick" x="0" y="{y - 4:.1f}">{text}</text>'
+        )
+    lines.append(f'<line class="axis" x1="0" x2="100%" y1="{_HEIGHT}" y2="{_HEIGHT}"/>')
+    return "".join(lines)
+
+
+def _round_up(value: int) -> int:
+    """The least of 1, 2, 4, 5, 8, 10, 20, … that is not below it."""
+    power: int = 10 ** (len(str(value)) - 1)
+    return next(each * power for each in (1, 2, 4, 5, 8, 10) if each * power >= value)
+
+
+def _clock(micros: int, step: int) -> str:
+    when = moment(micros, whole=True)
+    return when if step < 60 else when[:-3] if step < 86_400 else when[:10]
+
+
+def _length(seconds: int) -> str:
+    for unit, name in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= unit and seconds % unit == 0:
+            return f"{seconds // unit} {name}"
+    return f"{seconds} s"
+
+
+def spread(values: Mapping[int, int], start: int, step: int, count: int) -> list[int]:
+    """Values by their column's start, as one number for each column."""
+    return [values.get(start + index * step * _SECOND, 0) for index in range(count)]
