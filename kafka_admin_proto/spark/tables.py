@@ -161,17 +161,26 @@ def clients(frames: DataFrame) -> DataFrame:
         frames.where(
             (F.col("direction") == "request") & F.col("api_key").isNotNull() & ~F.col("forwarded")
         )
+        .groupBy("date", "client_id", "client_software", "client", "principal", "api", "api_key")
+        .agg(
+            F.min("api_version").alias("min_version"),
+            F.max("api_version").alias("max_version"),
+            F.count("*").alias("requests"),
+            F.min("ts").alias("first_ts"),
+            F.max("ts").alias("last_ts"),
+        )
+        # Texts are taken apart once for each connection.
         .withColumn("software_name", F.substring_index(software, " ", 1))
         .withColumn("software_version", F.nullif(version, F.lit("")))
         .withColumn("address", F.regexp_extract("client", r"^\[?(.*?)\]?:\d+$", 1))
         .groupBy(*who, "api", "api_key")
         .agg(
             F.collect_set("principal").alias("principals"),
-            F.min("api_version").alias("min_version"),
-            F.max("api_version").alias("max_version"),
-            F.count("*").alias("requests"),
-            F.min("ts").alias("first_ts"),
-            F.max("ts").alias("last_ts"),
+            F.min("min_version").alias("min_version"),
+            F.max("max_version").alias("max_version"),
+            F.sum("requests").alias("requests"),
+            F.min("first_ts").alias("first_ts"),
+            F.max("last_ts").alias("last_ts"),
         )
         .groupBy(*who)
         .agg(

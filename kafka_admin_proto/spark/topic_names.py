@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
@@ -128,14 +127,10 @@ def with_topic_names(frames: DataFrame, names: Told) -> DataFrame:
 
 
 def _resolved(topic_ids: pa.Array, places: pa.Array, names: Told) -> pa.Array:
-    rows: list[list[tuple[str, str]] | None] = [None] * len(topic_ids)
-    wanted = pa.compute.greater(pa.compute.list_value_length(topic_ids), 0)
-    for index in pa.compute.indices_nonzero(wanted.fill_null(False)).to_pylist():
-        place = places[index].as_py()
+    rows: list[list[tuple[str, str]] | None] = []
+    for ids, place in zip(topic_ids.to_pylist(), places.to_pylist(), strict=True):
         found = {
-            each: names[each][0]
-            for each in topic_ids[index].as_py()
-            if each in names and names[each][1] <= place
+            each: names[each][0] for each in ids or () if each in names and names[each][1] <= place
         }
-        rows[index] = list(found.items()) or None
+        rows.append(list(found.items()) or None)
     return pa.array(rows, pa.map_(pa.string(), pa.string()))
