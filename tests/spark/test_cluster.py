@@ -45,7 +45,7 @@ def test_workers_have_what_is_shipped(tmp_path: Path) -> None:
     except NoJavaError as error:
         skip_or_fail(str(error))
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT]
-    subprocess.run(build, check=True, capture_output=True)
+    subprocess.run([str(each) for each in build], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     shipped = wheel.rename(tmp_path / "kafka_admin_proto.zip")
     # A Python with all that the package needs, and without the package.
@@ -65,7 +65,13 @@ def test_workers_have_what_is_shipped(tmp_path: Path) -> None:
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     run = subprocess.run(
-        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False
+        [str(each) for each in command],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert run.returncode == 0, run.stderr[-3000:]
     rows = []
