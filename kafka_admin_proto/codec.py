@@ -113,10 +113,10 @@ class Codec(Generic[M]):
         self.spec = spec
         self.name = spec.name
         self.version = version
-        self.value_class: type[M] = _value_class(spec, spec.name)
+        self.value_class: type[M] = value_class_of(spec, spec.name)
         #: The construct tree: ``.parse``, ``.build`` and ``.sizeof``, fit for a construct.Struct.
         self.grammar: MessageType = message_type(
-            spec, version, lambda name: _value_class(spec, name)
+            spec, version, lambda name: value_class_of(spec, name)
         )
         self._to_json: dict[JsonOptions, Callable[[M], dict[str, Any]]] = {}
 
@@ -417,7 +417,8 @@ def load_schemas(path: str | Path, *, dialect: str = "") -> str:
     return dialect
 
 
-def _value_class(spec: MessageSpec, struct_name: str) -> type[Any]:
+def value_class_of(spec: MessageSpec, struct_name: str) -> type[Any]:
+    """The class of a message's values, or of those of a struct in it."""
     if catalog().is_loaded(spec.dialect):
         made = _loaded_classes.setdefault(spec.dialect, {})
         if spec.name not in made:

@@ -21,4 +21,4 @@ def skip_or_fail(reason: str) -> NoReturn:
     """Fail instead of skipping when KAFKA_ADMIN_PROTO_REQUIRE_ALL=1."""
     if os.environ.get("KAFKA_ADMIN_PROTO_REQUIRE_ALL") == "1":
         pytest.fail(reason)
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=True)

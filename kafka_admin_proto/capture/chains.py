@@ -67,7 +67,7 @@ class Chains:
                 if base + at >= until:
                     source.at = at
                     return False
-                if self._holds(data, base, base + at):
+                if layout.step(data, at) != BROKEN and self._holds(data, base, base + at):
                     source.at = at
                     return True
             source.at = last + 1 if whole else len(data)

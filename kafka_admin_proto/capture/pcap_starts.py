@@ -1,16 +1,16 @@
 """Where reading a whole pcap file gets to from a byte on, without reading all that is before it.
 
 No mark tells where a packet begins; but wherever reading may come from, it soon gets to the same
-places. Reading is at a packet's header, and next at the one behind that packet; or it has passed
-over damage, to the first place that holds (``chains``). So it first gets into a window
+places. Reading is at a packet's header, and next at the byte behind that packet; or it has passed
+over damage, to the first place that holds (``chains``). So it gets into a window
 
-- at any byte of its first ones, as many as a packet has: to a header that can be, or to something
-  else, from where it passes over to a place that holds;
-- or, in the middle of damage, at the first place that holds.
+- to the byte behind a packet whose header is before the window, no further than a packet is long:
+  all that can be such a header are looked at, in payloads as well;
+- or to the first place in it that holds, when it comes from damage.
 
-Each of these is followed to the byte. Where all come to the same place, that is it, whatever stands
-in payloads and whatever is damaged: no guess is in it. Else the window gets larger, up to the whole
-of the file before the byte.
+Each of these is followed through the window. Where all end up at the same place, that is it,
+whatever stands in payloads and whatever is damaged: no guess is in it. Else the window gets larger,
+up to the whole of the file before the byte.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_left
+from collections.abc import Iterator
 
 from kafka_admin_proto.capture.buffered import FOREVER
 from kafka_admin_proto.capture.chains import Chains
@@ -34,6 +35,8 @@ from kafka_admin_proto.capture.random_access import RandomAccess, Reading
 
 #: The first window, in packets of the largest size, and how much larger each next one is.
 _WINDOW, _LARGER = 4, 4
+#: Bytes in which a packet will begin, mostly; it is no error if none does.
+_NEAR = 64 * 1024
 #: Bytes behind the window in which a place is looked for that holds.
 _FAR = 16 * 1024 * 1024
 
@@ -42,7 +45,7 @@ def first_packet(file: RandomAccess, header: FileHeader, start: int) -> int:
     """The first packet, or damage, at the byte ``start`` or later; the file's size for none."""
     span = header.largest + PACKET_HEADER
     window = _WINDOW * span
-    while header.regular and start - window > FILE_HEADER:
+    while header.regular and start - window - span > FILE_HEADER:
         found = _from_anywhere(file, header, start - window, start)
         if found is not None:
             return found
@@ -51,19 +54,11 @@ def first_packet(file: RandomAccess, header: FileHeader, start: int) -> int:
 
 
 def _from_anywhere(file: RandomAccess, header: FileHeader, window: int, start: int) -> int | None:
-    """None where it matters how reading gets into the window."""
-    span = header.largest + PACKET_HEADER
-    data = file.read_at(window, span + PACKET_HEADER)
-    limits = (header.largest, LARGEST_ORIGINAL)
-    pattern = b"(?=.{8}" + b"".join(up_to(each, header.order) for each in limits) + b")"
-    sizes = struct.Struct(f"{header.order}8x2I").unpack_from
-    places = {
-        window + match.start()
-        for match in re.finditer(pattern, data, re.DOTALL)
-        if not fault_of(header, *sizes(data, match.start()))
-    }
-    search = Reading(file, window + span)
-    if Chains(layout(header)).find(search, start + _FAR):
+    """None where it matters how reading gets into the window, which begins at a byte."""
+    places = set(_behind_packets(file, header, window))
+    chains = Chains(layout(header))
+    search = Reading(file, window, file.read_at(window, chains.look + _NEAR))
+    if chains.find(search, start + _FAR):
         places.add(search.position)
     elif search.position < start + _FAR:
         places.add(file.size)
@@ -71,6 +66,21 @@ def _from_anywhere(file: RandomAccess, header: FileHeader, window: int, start: i
         return None
     found = _followed(file, header, places, window, start, start + _FAR)
     return found.pop() if found is not None and len(found) == 1 else None
+
+
+def _behind_packets(file: RandomAccess, header: FileHeader, window: int) -> Iterator[int]:
+    """Where packets may end that begin before the window, and not before it."""
+    span = header.largest + PACKET_HEADER
+    before = window - span
+    data = file.read_at(before, span - 1 + PACKET_HEADER)
+    limits = (header.largest, LARGEST_ORIGINAL)
+    pattern = b"(?=.{8}" + b"".join(up_to(each, header.order) for each in limits) + b")"
+    sizes = struct.Struct(f"{header.order}8x2I").unpack_from
+    for match in re.finditer(pattern, data, re.DOTALL):
+        size, original = sizes(data, match.start())
+        end = before + match.start() + PACKET_HEADER + size
+        if end >= window and not fault_of(header, size, original):
+            yield min(end, file.size)
 
 
 def _followed(

@@ -60,14 +60,11 @@ def read_split(
     Of a file that is not ``splittable`` the part from 0 on has everything; where packets begin is
     then told for the file decompressed. OSError comes out as ``read_at`` raises it.
     """
+    head = file.read_at(0, pcap.BEGINNING)
     source = Reading(file, 0)
-    source.have(pcap.BEGINNING)
-    head = source.data[: pcap.BEGINNING]
-    if start == 0:
-        if splittable(head):
-            yield from _with_positions(source, read_packets(source, report, end))
-            return
-        source = Reading(file, 0)
+    if start == 0 and splittable(head):
+        yield from _with_positions(source, read_packets(source, report, end))
+    elif start == 0:
         stream = open_packets(source)
         yield from _with_positions(stream, read_packets(stream, report))
         if source.error:
@@ -90,4 +87,4 @@ def read_split(
 
 def _with_positions(source: Buffered, packets: Iterator[Packet]) -> Iterator[tuple[int, Packet]]:
     for packet in packets:
-        yield source.started, packet
+        yield source.passed + source.start, packet

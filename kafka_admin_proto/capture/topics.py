@@ -60,20 +60,20 @@ class TopicNames:
 class NamesSoFar(Mapping[UUID, str]):
     """Topic id → name, of those that were told up to a place."""
 
-    __slots__ = ("_at", "_told")
+    __slots__ = ("_told", "at")
 
     def __init__(self, told: dict[UUID, tuple[str, int]], at: int) -> None:
         self._told = told
-        self._at = at
+        self.at = at
 
     def __getitem__(self, topic_id: UUID) -> str:
         name, at = self._told[topic_id]
-        if at > self._at:
+        if at > self.at:
             raise KeyError(topic_id)
         return name
 
     def __iter__(self) -> Iterator[UUID]:
-        return (topic_id for topic_id, (_, at) in self._told.items() if at <= self._at)
+        return (topic_id for topic_id, (_, at) in self._told.items() if at <= self.at)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

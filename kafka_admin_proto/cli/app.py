@@ -15,6 +15,7 @@ _COMMANDS = {
     "error": ("error", "error"),
     "explain": ("explain", "explain_command"),
     "metadata": ("metadata", "metadata"),
+    "pipeline": ("pipeline", "pipeline"),
     "report": ("report", "report"),
     "schema": ("schema", "schema"),
 }

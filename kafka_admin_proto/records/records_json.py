@@ -106,7 +106,7 @@ def record_json(
         result |= {"key": _blob(record.key), "value": _blob(record.value), "problem": None}
     hidden = None
     if mask and (result["value"] is None or "message" not in result["value"]):
-        hidden = _why_hidden(record, topic)
+        hidden = why_hidden(record, topic)
     show = _blob if hidden is None else _masked
     if hidden is not None:
         result |= {"key": _masked(record.key), "value": _masked(record.value)}
@@ -117,7 +117,7 @@ def record_json(
     return result
 
 
-def _why_hidden(record: Record, topic: str | None) -> str | None:
+def why_hidden(record: Record, topic: str | None) -> str | None:
     """Why a record that was not read may be a credential, "" where that is plain; None if not."""
     if topic == METADATA_TOPIC:
         return ""

@@ -32,9 +32,11 @@ _CALL = [
 ]
 
 #: One row for each operation on a topic that a request asks for. ``operation`` is a verb and what
-#: it is done to ("create topic", "alter config"), ``parameters`` the rest of the request's element
-#: as JSON, secrets masked; ``error`` is a name, null for success and where no response was captured
-#: (``answered`` tells which).
+#: it is done to: create topic, delete topic, create partitions, delete records, alter config,
+#: reassign partitions, elect leaders (``topic`` null: of all), move replicas, create acl and delete
+#: acl (``topic`` is the resource's name, which may be a prefix). ``parameters`` is the rest of the
+#: request's element as JSON, secrets masked; ``error`` is a name, null for success and where no
+#: response was captured (``answered`` tells which).
 ADMIN_AUDIT = pa.schema(
     [
         *_ORIGIN,
@@ -82,7 +84,9 @@ CLIENTS = pa.schema(
 
 #: Who led what, when: one row for each partition that a controller tells of. ``source`` is
 #: UpdateMetadata, LeaderAndIsr, StopReplica or the name of a metadata record (PartitionRecord,
-#: PartitionChangeRecord, …), whose ``log_offset`` is in the metadata log.
+#: PartitionChangeRecord; RemoveTopicRecord, for all partitions). A record's ``ts`` is when the
+#: controller wrote it and ``log_offset`` its offset in the metadata log; however many brokers fetch
+#: it, it has one row. In a change ``leader``, ``isr`` and ``replicas`` are null where they stay.
 METADATA_CHANGES = pa.schema(
     [
         *_ORIGIN,
@@ -102,7 +106,8 @@ METADATA_CHANGES = pa.schema(
 )
 
 #: Elections of the quorum's leaders: Vote, BeginQuorumEpoch, EndQuorumEpoch, a row for each
-#: partition of a request, with what its response says.
+#: partition of a request, with what its response says. ``replica_id`` is the candidate of a Vote,
+#: else the leader, and ``epoch`` its epoch.
 QUORUM_EVENTS = pa.schema(
     [
         *_ORIGIN,

@@ -11,13 +11,15 @@ import pyarrow as pa
 
 from kafka_admin_proto.capture.conversation import Settings
 from kafka_admin_proto.capture.flows import Flow
-from kafka_admin_proto.capture.frame_records import NO_NAMES, RECORD_KEYS, DecodedFrame
+from kafka_admin_proto.capture.frame_records import FETCH_KEY, NO_NAMES, RECORD_KEYS, DecodedFrame
 from kafka_admin_proto.capture.request_log import frames_of_line
+from kafka_admin_proto.capture.topics import NamesSoFar
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.render import leaves
 from kafka_admin_proto.spark.files import POSITION_BITS
 from kafka_admin_proto.spark.flow_state import read_flow, write_flow
+from kafka_admin_proto.spark.metadata_rows import fetched_records
 from kafka_admin_proto.spark.packets import PACKETS
 from kafka_admin_proto.topic_ids import topic_id_to_text
 
@@ -35,13 +37,25 @@ _TYPES: dict[str, pa.DataType] = {
     "line": pa.int32(),
     "place": pa.int64(),
     "topic_ids": pa.list_(pa.string()),
+    "metadata_records": pa.list_(
+        pa.struct(
+            [
+                ("offset", pa.int64()),
+                ("timestamp", pa.int64()),
+                ("type", pa.string()),
+                ("fields", pa.string()),
+            ]
+        )
+    ),
 }
 _ALWAYS = {"capture", "direction", "error_codes", "forwarded", "place"}
 #: The frame record's keys as columns; ``body`` is JSON. Beside it ``place``, the frame's place in
-#: the whole capture (of the packet with which it was whole), and ``topic_ids``, those in its body.
+#: the whole capture (of the packet with which it was whole), ``topic_ids``, those in its body, and
+#: ``metadata_records``: what a Fetch response has of the metadata log on topics and partitions,
+#: null in all others; see `metadata_rows.fetched_records`, ``fields`` is JSON.
 FRAMES = pa.schema(
     pa.field(name, _TYPES.get(name, pa.string()), nullable=name not in _ALWAYS)
-    for name in (*RECORD_KEYS, "place", "topic_ids")
+    for name in (*RECORD_KEYS, "place", "topic_ids", "metadata_records")
 )
 #: Of a stream: beside frames, flows that go on in the next batch, each with its two endpoints, the
 #: stream's time when it last had a packet, and its state; their other columns are null.
@@ -105,6 +119,9 @@ class _Rows:
 
     def add(self, frame: DecodedFrame, place: int) -> None:
         reading = self._reading
+        if isinstance(frame.topic_names, NamesSoFar):
+            # What a connection has when it is given up belongs to its last packet.
+            place = frame.topic_names.at
         frame.topic_names = NO_NAMES
         record = frame.record(mask=reading.mask, raw=reading.raw, body=reading.body)
         size = _OF_A_ROW
@@ -113,10 +130,16 @@ class _Rows:
             size += len(body)
         if record["raw"] is not None:
             size += len(record["raw"])
-        ids = None
+        ids = records = None
         if frame.codec is not None and frame.body is not None and reading.body:
             ids = [topic_id_to_text(each) for each in leaves.topic_ids(frame.codec, frame.body)]
-        self._rows.append((*record.values(), place, ids, *self._more))
+            if frame.api_key == FETCH_KEY and frame.direction == "response":
+                records = [
+                    {**each, "fields": msgspec.json.encode(each["fields"])}
+                    for each in fetched_records(frame.body)
+                ]
+                size += sum(len(each["fields"]) for each in records)
+        self._rows.append((*record.values(), place, ids, records or None, *self._more))
         self._bytes += size
 
     def add_state(self, flow: bytes, clock: int, state: bytes) -> None:

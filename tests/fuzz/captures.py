@@ -1,6 +1,6 @@
 """A capture of packets, or a request log, gives frames and problems, and never anything else.
 
-The first byte says which of the two the rest is taken for.
+The first byte says which of the two the rest is taken for. Parts of a capture give what it gives.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import frame, write_request, write_response
 from tests.capture.packets import KINDS, conversation, pcap, pcapng
+from tests.capture.parts import Bytes, parts, small_packets, whole
 from tests.fuzz.limits import bounded_memory
 
 #: What a frame, its record and the connections around it take, beside a multiple of the bytes.
@@ -43,6 +44,15 @@ def one_input(data: bytes) -> None:
             side = (each.connection, each.direction, each.client)
             assert each.stream_offset >= reached.get(side, 0)
             reached[side] = each.stream_offset + each.size
+        check_parts(rest)
+
+
+def check_parts(data: bytes) -> None:
+    """Those that the bytes' sum says, as if no packet were large."""
+    step = 1 + sum(data[:64]) % max(len(data), 16)
+    bounds = [0, *range(step, len(data), max(step, len(data) // 8)), len(data)]
+    with small_packets():
+        assert parts(Bytes(data), bounds) == whole(BytesIO(data))
 
 
 def decoded(choice: int, data: bytes) -> Iterator[DecodedFrame]:
@@ -67,6 +77,7 @@ def seeds() -> Iterator[bytes]:
     yield b"\2" + pcap(conversation(turns, handshake=False))
     yield b"\0" + pcap(conversation(turns)[:3] + conversation(turns)[4:])
     yield b"\0" + pcap([p for p in conversation(turns, size=20) if p.sequence % 3])
+    yield b"\0" + pcap(conversation(turns * 3, size=20), snap=110)
     yield b"\0" + pcapng(conversation(turns), resolution=9)
     yield b"\0" + pcapng(conversation(turns), "cooked v2", order=">")
     entry = {

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import SparkSession
 
-from kafka_admin_proto.spark.session import NoJavaError, check_java, spark_session
 from tests.oracle import skip_or_fail
+from tests.spark.needs import require
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A session on two threads of this machine."""
+    require("pyspark")
+    from kafka_admin_proto.spark.session import NoJavaError, check_java, spark_session
+
     try:
         check_java()
     except NoJavaError as error:
         skip_or_fail(str(error))
-    session = spark_session(
-        "local[2]",
-        settings={
-            "spark.driver.memory": "1g",
-            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        },
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the gateway's pipes stay open
+        session = spark_session(
+            "local[2]",
+            settings={"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))},
+        )
     yield session
     session.stop()

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("spark")
 SAMPLES = Path(__file__).parents[2] / "samples"
 ADMIN, CONTROLLER = SAMPLES / "admin42.pcap.gz", SAMPLES / "controller39.pcap.gz"
 #: Not in the frames of one flow alone, or not in the frame record.
-_APART = ("topic_names", "place", "topic_ids")
+_APART = ("topic_names", "place", "topic_ids", "metadata_records")
 
 
 def by_one_process(*names: Path) -> list[str]:

@@ -1,0 +1,141 @@
+"""Topic ids → names in frames, as `capture.topics` has it for a capture that is read in order.
+
+    names = told(frames)
+    with_topic_names(frames, names)
+
+An id's name is the one that the capture tells first; a frame has the names told up to its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
+
+from kafka_admin_proto.capture.topics import MAX_TOPICS
+from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
+from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
+
+#: Topic id, as text → its name, and the place where the capture tells it.
+Told = Mapping[str, tuple[str, int]]
+#: Known without being told.
+KNOWN: Told = {topic_id_to_text(METADATA_TOPIC_ID): (METADATA_TOPIC, -1)}
+#: Api → the array of topics in its response.
+TELLING = {
+    "Metadata": "topics",
+    "CreateTopics": "topics",
+    "DescribeTopicPartitions": "topics",
+    "DeleteTopics": "responses",
+}
+_LONGEST = 249
+_ZERO_ID = "A" * 22
+_TOLD = "topic_id string, name string, place long"
+
+
+class _Topic(msgspec.Struct):
+    name: str | None = None
+    topic_id: str = msgspec.field(default=_ZERO_ID, name="topicId")
+
+
+class _Telling(msgspec.Struct):
+    topics: list[_Topic] = []
+    responses: list[_Topic] = []
+
+
+_telling = msgspec.json.Decoder(_Telling)
+
+
+def telling(frames: DataFrame) -> DataFrame:
+    """The frames that may tell topic names: responses of captures."""
+    return frames.where(
+        F.col("api").isin(*TELLING)
+        & (F.col("direction") == "response")
+        & F.col("body").isNotNull()
+        & F.col("line").isNull()
+    )
+
+
+def told(frames: DataFrame, before: Told = KNOWN) -> dict[str, tuple[str, int]]:
+    """The names that frames tell, beside those that were told ``before``; runs a job."""
+    found = (
+        telling(frames)
+        .select("api", "place", "body")
+        .mapInArrow(_first_told, _TOLD)
+        .toLocalIterator()
+    )
+    names = dict(before)
+    for row in found:
+        _learn(names, row.topic_id, row.name, row.place)
+    return _first(names)
+
+
+def _learn(names: dict[str, tuple[str, int]], topic_id: str, name: str, place: int) -> None:
+    known = names.get(topic_id)
+    if known is None or place < known[1]:
+        names[topic_id] = name, place
+        if len(names) > 2 * MAX_TOPICS:
+            kept = _first(names)
+            names.clear()
+            names.update(kept)
+
+
+def _first(names: dict[str, tuple[str, int]]) -> dict[str, tuple[str, int]]:
+    """As many as are remembered, those told first."""
+    if len(names) <= MAX_TOPICS:
+        return names
+    by_place = sorted(names.items(), key=lambda each: each[1][1])
+    return dict(by_place[:MAX_TOPICS])
+
+
+def _first_told(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    names: dict[str, tuple[str, int]] = {}
+    for batch in batches:
+        columns = (batch.column(name).to_pylist() for name in ("api", "place", "body"))
+        for api, place, body in zip(*columns, strict=True):
+            for topic in getattr(_telling.decode(body), TELLING[api]):
+                if topic.name and len(topic.name) <= _LONGEST and topic.topic_id != _ZERO_ID:
+                    _learn(names, topic.topic_id, topic.name, place)
+    yield pa.RecordBatch.from_arrays(
+        [
+            pa.array(list(names), pa.string()),
+            pa.array([name for name, _ in names.values()], pa.string()),
+            pa.array([place for _, place in names.values()], pa.int64()),
+        ],
+        names=["topic_id", "name", "place"],
+    )
+
+
+def with_topic_names(frames: DataFrame, names: Told) -> DataFrame:
+    """The frames with ``topic_names``: of the ids in their bodies those that are told by then.
+
+    Null where there is none, and in what request logs say, where nobody knows the order.
+    """
+    shared = frames.sparkSession.sparkContext.broadcast(dict(names))
+
+    def resolve(topic_ids: pa.Array, places: pa.Array) -> pa.Array:
+        return _resolved(topic_ids, places, shared.value)
+
+    make: Any = arrow_udf
+    udf = make(resolve, frames.schema["topic_names"].dataType)
+    ids = F.when(F.col("line").isNull(), F.col("topic_ids"))
+    return frames.withColumn("topic_names", udf(ids, F.col("place")))
+
+
+def _resolved(topic_ids: pa.Array, places: pa.Array, names: Told) -> pa.Array:
+    rows: list[list[tuple[str, str]] | None] = [None] * len(topic_ids)
+    wanted = pa.compute.greater(pa.compute.list_value_length(topic_ids), 0)
+    for index in pa.compute.indices_nonzero(wanted.fill_null(False)).to_pylist():
+        place = places[index].as_py()
+        found = {
+            each: names[each][0]
+            for each in topic_ids[index].as_py()
+            if each in names and names[each][1] <= place
+        }
+        rows[index] = list(found.items()) or None
+    return pa.array(rows, pa.map_(pa.string(), pa.string()))
