@@ -18,8 +18,8 @@ from kafka_admin_proto.errors import UnknownReleaseError
 from kafka_admin_proto.protocol.releases import BROKER_APIS, releases
 from kafka_admin_proto.render.meanings import api_name
 from kafka_admin_proto.spark import queries
+from kafka_admin_proto.spark.answers import in_micros
 from kafka_admin_proto.spark.frames import read_frames
-from kafka_admin_proto.spark.report import in_micros
 from tests.render.frames import HOSTILE
 from tests.spark.report_tables import (
     MICROS,
