@@ -5,6 +5,7 @@
 #   make bench     beside other codecs, into docs/benchmarks.md
 #   make conformance   everything against Kafka's own classes, into docs/conformance.md
 #   make bench-captures    captures beside tshark, into docs/benchmarks-captures.md
+#   make bench-spark       the pipeline beside tshark with Spark, into docs/benchmarks-spark.md
 #   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise
 PYTHON ?= python3
 VENV   ?= .venv
@@ -18,7 +19,7 @@ FUZZ_SECONDS ?= 600
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
 TESTS  ?= -n 2 --dist loadgroup
 
-.PHONY: demo test check bench bench-captures fuzz generate import-schemas conformance drift
+.PHONY: demo demo-spark test check bench bench-captures bench-spark fuzz generate import-schemas conformance drift
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -44,6 +45,10 @@ demo: $(READY)
 	$(VENV)/bin/kap decode samples/create_topics.hex
 	$(VENV)/bin/kap explain samples/create_topics.hex --only 1
 
+demo-spark: $(SPARK)
+	$(VENV)/bin/kap pipeline samples/*.pcap.gz --out build/tables
+	$(VENV)/bin/kap report build/tables --release 4.0 --out build/report.html
+
 test: $(SPARK)
 	$(RUN) -m pytest $(TESTS)
 
@@ -60,6 +65,9 @@ bench: $(PEERS)
 
 bench-captures: $(READY)
 	$(RUN) -m tools.bench_capture --write
+
+bench-spark: $(SPARK)
+	$(RUN) -m tools.bench_spark --write
 
 fuzz: $(FUZZER)
 	$(RUN) -m tests.fuzz.run --seconds $(FUZZ_SECONDS)

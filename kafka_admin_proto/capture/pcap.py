@@ -89,8 +89,11 @@ def layout(header: FileHeader) -> Layout:
         after: int = at + PACKET_HEADER + size
         return after if after <= len(data) else CUT
 
-    numbers = (resolution - 1, largest, LARGEST_ORIGINAL)
-    pattern = b"(?=...." + b"".join(up_to(each, order) for each in numbers) + b")"
+    times, sizes, originals = (
+        up_to(each, order) for each in (resolution - 1, largest, LARGEST_ORIGINAL)
+    )
+    # A size of zero is passed by here, as holes in files are large.
+    pattern = b"(?=...." + times + b"(?!\\x00{4})" + sizes + originals + b")"
     return Layout(
         re.compile(pattern, re.DOTALL),
         PACKET_HEADER,

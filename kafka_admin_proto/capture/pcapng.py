@@ -144,7 +144,7 @@ class Blocks:
             return f"a block of {size} bytes"
         if at + size > len(data):
             if not source.have(size):
-                return _ENDS
+                return _ENDS if size <= _USUAL_BLOCK else f"a block of {size} bytes, too large"
             data, at = source.data, source.at
         if data[at + 4 : at + 8] != data[at + size - 4 : at + size]:
             return f"a block of {size} bytes with another length at its end"

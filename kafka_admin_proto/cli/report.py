@@ -87,14 +87,13 @@ def report(
         release(target)
     except UnknownReleaseError as error:
         raise click.BadParameter(str(error), param_hint="--release") from None
-    try:
-        from kafka_admin_proto.spark.session import NoJavaError, spark_session
-    except ModuleNotFoundError:
-        raise click.ClickException(_NO_SPARK) from None
+    from kafka_admin_proto.spark.session import NoJavaError, spark_session
+
     try:
         spark = spark_session(master, settings=_LOCAL if master.startswith("local") else None)
     except (NoJavaError, MissingExtraError) as error:
         raise click.ClickException(str(error)) from None
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     from kafka_admin_proto.spark.queries import read_tables
@@ -111,13 +110,22 @@ def report(
         else:
             _write_page(tables, folder, out, target, since, until)
     except PySparkException as error:
-        text = printable(str(error).strip().splitlines()[0])
-        raise click.ClickException(f"Spark could not answer: {text}") from None
+        raise click.ClickException(f"Spark could not answer: {_first_line(error)}") from None
+    except Py4JJavaError as error:
+        cause = error.java_exception
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        raise click.ClickException(
+            f"Spark could not answer: {_first_line(cause.getMessage())}"
+        ) from None
 
 
 #: What is shuffled is summed up before: Spark's own 200 parts are for clusters.
 _LOCAL = {"spark.sql.shuffle.partitions": "16"}
-_NO_SPARK = "the report needs Spark: pip install 'kafka-admin-proto[spark]'"
+
+
+def _first_line(said: object) -> str:
+    return printable(str(said).strip().partition("\n")[0])
 
 
 def _when(micros: int | None) -> datetime | None:
@@ -176,7 +184,7 @@ def _records(question: DataFrame) -> Iterator[dict[str, Any]]:
     """The rows one by one, times as text in UTC."""
     from pyspark.sql.types import TimestampType
 
-    from kafka_admin_proto.spark.report import in_micros
+    from kafka_admin_proto.spark.answers import in_micros
 
     times = {f.name for f in question.schema if isinstance(f.dataType, TimestampType)}
     for row in in_micros(question).toLocalIterator():

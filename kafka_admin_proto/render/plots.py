@@ -7,7 +7,7 @@ are classes ``s0`` to ``s8``, which the page gives meaning in light and dark.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -60,6 +60,11 @@ def number(value: float) -> str:
     return f"{value:,}"
 
 
+def counted(count: int, things: str) -> str:
+    """A number of things: "1 request", "1,200 requests"."""
+    return f"{number(count)} {things.removesuffix('s') if count == 1 else things}"
+
+
 def moment(micros: int | None, *, whole: bool = False) -> str:
     """Microseconds since 1970 as ``2026-01-31 12:00:00.000``; ``whole``: without the fraction."""
     if micros is None:
@@ -93,7 +98,7 @@ def columns(title: str, start: int, step: int, series: Sequence[Series], unit: s
     for index in range(count):
         begins = start + index * step * _SECOND
         shown = [each for each in series if each.values[index]]
-        tip = [f"{_clock(begins, step)} + {_length(step)}: {number(sums[index])} {unit}"]
+        tip = [f"{_clock(begins, step)} + {_length(step)}: {counted(sums[index], unit)}"]
         tip += [f"{each.name}: {number(each.values[index])}" for each in reversed(shown)]
         x = index * width
         marks = [f'<rect class="hit" x="{x:.3f}%" y="0" width="{width:.3f}%" height="{_HEIGHT}"/>']
@@ -126,7 +131,7 @@ def bars(title: str, labels: Sequence[str], series: Sequence[Series], unit: str)
     for index, label in enumerate(labels):
         y = index * _ROW
         shown = [each for each in series if each.values[index]]
-        tip = [f"{label}: {number(sums[index])} {unit}"]
+        tip = [f"{label}: {counted(sums[index], unit)}"]
         if len(series) > 1:
             tip += [f"{each.name}: {number(each.values[index])}" for each in shown]
         marks = [_hit_row(y), _label(y, label)]
@@ -252,8 +257,3 @@ def _length(seconds: int) -> str:
         if seconds >= unit and seconds % unit == 0:
             return f"{seconds // unit} {name}"
     return f"{seconds} s"
-
-
-def spread(values: Mapping[int, int], start: int, step: int, count: int) -> list[int]:
-    """Values by their column's start, as one number for each column."""
-    return [values.get(start + index * step * _SECOND, 0) for index in range(count)]

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib import resources
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
@@ -201,8 +203,12 @@ def read_definition(file: Path, dialect: str) -> MessageSpec:
 def catalog() -> Catalog:
     """The package's own catalog: its data folder or, in a checkout, ``schemas/`` beside it."""
     package = Path(__file__).parents[1]
-    shipped = package / "schemas"
-    return Catalog(shipped if shipped.is_dir() else package.parent / "schemas")
+    beside = package.parent / "schemas"
+    if (package / "schemas").is_dir() or not beside.is_dir():
+        # From inside a zip file, as Spark ships packages to its workers, what this gives is no
+        # Path, and does what is asked of one here.
+        return Catalog(cast(Path, resources.files("kafka_admin_proto") / "schemas"))
+    return Catalog(beside)
 
 
 def _no_such(name: str, names: list[str], dialect: str) -> str:

@@ -306,7 +306,7 @@ def elections(quorum_events: DataFrame) -> DataFrame:
             count(vote & answered & refused, "refused"),
             count(vote & ~answered, "unanswered"),
             F.max(
-                F.when(F.col("api") == "BeginQuorumEpoch", F.coalesce("leader_id", "replica_id"))
+                F.when(F.col("api") == "BeginQuorumEpoch", F.coalesce("replica_id", "leader_id"))
             ).alias("leader"),
             those(F.col("api") == "EndQuorumEpoch", "resigned"),
         )

@@ -65,6 +65,8 @@ def spark_session(
             builder = builder.config(name, value)
         with _without_boasting():
             found = builder.getOrCreate()
+    # The data source takes filters, which Spark 4 takes for a mistake unless told so.
+    found.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     found.dataSource.register(KafkaCapture)
     session: SparkSession = found
     return session
@@ -77,7 +79,6 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.python.filterPushdown.enabled": "true",
     # The state of connections in streams; the default store takes no Python.
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

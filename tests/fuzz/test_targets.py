@@ -77,7 +77,7 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (definitions, kafka_json, "_fields_to_list", lambda fields: [], AssertionError),
     (definitions, kafka_json, "_parse", raises(KeyError("x")), KeyError),
     (dumps, readers, "_guess", raises(ValueError("x")), ValueError),
-    (records, message_sets, "_place", raises(KeyError("x")), KeyError),
+    (records, message_sets, "_whole", raises(KeyError("x")), KeyError),
     (records, records, "write_batch", lambda batch: b"", StopIteration),
     (records, record_format, "_varint", raises(KeyError("x")), KeyError),
     (dumps, DecodedFrame, "field_rows", lambda frame, *, mask: [], AssertionError),

@@ -88,11 +88,10 @@ def quorum_turns() -> list[Turn]:
     told = voted.PartitionData(partition_index=0, leader_id=-1, leader_epoch=4, vote_granted=True)
     new = begin.PartitionData(partition_index=0, leader_id=2, leader_epoch=5)
     gone = StopReplicaPartitionState(partition_index=3, leader_epoch=9, delete_partition=True)
-    topic = {"topic_name": METADATA_TOPIC}
     return [
-        asks(VoteRequest(topics=[vote.TopicData(**topic, partitions=[asked])]), 2, 1),
-        answers(VoteResponse(topics=[voted.TopicData(**topic, partitions=[told])]), 2, 1),
-        asks(BeginQuorumEpochRequest(topics=[begin.TopicData(**topic, partitions=[new])]), 1, 2),
+        asks(VoteRequest(topics=[vote.TopicData(METADATA_TOPIC, [asked])]), 2, 1),
+        answers(VoteResponse(topics=[voted.TopicData(METADATA_TOPIC, [told])]), 2, 1),
+        asks(BeginQuorumEpochRequest(topics=[begin.TopicData(METADATA_TOPIC, [new])]), 1, 2),
         asks(StopReplicaRequest(
             controller_id=1, controller_epoch=7,
             topic_states=[StopReplicaTopicState(topic_name="apples", partition_states=[gone])],
