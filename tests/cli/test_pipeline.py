@@ -1,0 +1,99 @@
+"""``kap pipeline``: what it refuses, and says, before Spark is started."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kafka_admin_proto.cli.app import kap
+from tests.spark.needs import require
+
+require("pyspark")
+SAMPLE = Path(__file__).parents[2] / "samples" / "admin42.pcap.gz"
+LOG = Path(__file__).parents[1] / "records" / "data" / "__cluster_metadata-0"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(kap, ["pipeline", *map(str, arguments)])
+
+
+def refused(*arguments: object) -> str:
+    """What is said of these arguments, on one line; nothing was run."""
+    with patch("kafka_admin_proto.spark.session.spark_session", side_effect=AssertionError):
+        result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    return " ".join(result.output.split())
+
+
+def test_no_such_captures(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert "there is no no-such" in refused("no-such", "--out", out)
+    assert "no file matches" in refused(tmp_path / "*.pcap", "--out", out)
+    (tmp_path / "empty").mkdir()
+    assert "there are no files in" in refused(tmp_path / "empty", "--out", out)
+    assert "Missing argument" in refused("--out", out)
+    assert not out.exists()
+
+
+def test_a_folder_of_somebody_else(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    assert "something else in it (thesis.tex)" in refused(SAMPLE, "--out", tmp_path)
+
+
+def test_tables_among_the_captures(tmp_path: Path) -> None:
+    shutil.copy(SAMPLE, tmp_path)
+    assert "is inside" in refused(tmp_path, "--out", tmp_path / "out")
+    assert "is inside" in refused(tmp_path, "--out", tmp_path)
+
+
+def test_tables_of_other_captures(tmp_path: Path) -> None:
+    (tmp_path / "_pipeline.json").write_text('{"format": 1, "mode": "batch", "inputs": ["a"]}')
+    assert "--overwrite" in refused(SAMPLE, "--out", tmp_path)
+
+
+def test_a_log_of_another_topic(tmp_path: Path) -> None:
+    folder = tmp_path / "fruit-0"
+    folder.mkdir()
+    shutil.copy(LOG / "00000000000000000000.log", folder)
+    assert "is of the topic fruit" in refused(folder, "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--set", "master=x"], "'master=x' is none of Spark's"),
+        (["--split-size", "fast"], "'fast' is no size"),
+        (["--split-size", "0"], "'0' is no size"),
+        (["--end"], "--end goes with --streaming --every 0"),
+        (["--streaming", "--overwrite"], "--overwrite does not go with --streaming"),
+    ],
+)
+def test_options(tmp_path: Path, arguments: list[str], said: str) -> None:
+    assert said in refused(SAMPLE, "--out", tmp_path / "out", *arguments)
+
+
+def test_without_spark(tmp_path: Path) -> None:
+    find = importlib.util.find_spec
+    gone = lambda name, *more: None if name == "pyspark" else find(name, *more)  # noqa: E731
+    with patch("importlib.util.find_spec", gone):
+        said = refused(SAMPLE, "--out", tmp_path / "out")
+    assert "pip install 'kafka-admin-proto[spark]'" in said
+
+
+def test_without_java(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("kap"), "pipeline", SAMPLE, "--out", tmp_path / "out"],
+        capture_output=True, text=True, timeout=120, check=False,
+        env=os.environ | {"JAVA_HOME": str(tmp_path / "nowhere")},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "Spark needs Java 17 or newer" in done.stderr
+    assert not [each for each in (tmp_path / "out").iterdir() if each.name != ".lock"]
