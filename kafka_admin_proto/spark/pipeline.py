@@ -1,33 +1,36 @@
 """The pipeline: captures, request logs and the metadata log in, tables out.
 
 Captures are walked once, into files beside the tables. What they tell of topics is gathered from
-there, and ``frames`` written with the names; the other tables are made from ``frames``.
+there, and ``frames`` written with the names, see `staging`; the other tables are made from
+``frames``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.spark import tables
 from kafka_admin_proto.spark.files import SPLIT_SIZE
-from kafka_admin_proto.spark.frames import read_frames
+from kafka_admin_proto.spark.frames import by_flow
+from kafka_admin_proto.spark.packets import PACKETS
 from kafka_admin_proto.spark.publish import Output
 from kafka_admin_proto.spark.schemas import TABLES
-from kafka_admin_proto.spark.topic_names import TELLING, Told, told, with_topic_names
-from kafka_admin_proto.spark.walk import AS_USUAL, FRAMES, Reading
+from kafka_admin_proto.spark.staging import (
+    GROUPS,
+    Group,
+    collected,
+    stage,
+    told_by,
+    write_frames,
+)
+from kafka_admin_proto.spark.topic_names import Told
+from kafka_admin_proto.spark.walk import AS_USUAL, Reading, walk
 
-#: Bytes of captured frames that are one file of the table, and how many files each core writes
-#: at least where one date and api is nearly all there is.
-_FILE_BYTES = 128 * 1024 * 1024
-_FILES_OF_A_CORE = 2
-_SMALL_FILE = 1024 * 1024
-#: What a request or response takes in a file beside its bytes.
-_OF_A_FRAME = 200
 #: Nobody reads the files that say a folder is whole: the tables are, always.
 _OPTIONS = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
 
@@ -52,16 +55,11 @@ def run_batch(
     """
     walked, made = output.staging / "walked", output.staging / "tables"
     step("reading captures")
-    if captures:
-        found = read_frames(spark, *captures, reading=reading, splitSize=str(split_size))
-    else:
-        found = spark.createDataFrame([], from_arrow_schema(FRAMES))
-    write(keyed(found), walked, "tells")
-    staged = spark.read.schema(keyed(found).schema).parquet(str(walked))
+    groups = _walk(spark, captures, reading, split_size, walked) if captures else []
     step("topic names")
-    names = told(staged.where("tells"))
+    names = told_by(spark, groups)
     step("frames")
-    write_frames(staged, names, made / "frames")
+    write_frames(spark, groups, names, made / "frames")
     frames = read_table(spark, made / "frames", "frames")
     log = None
     if segments:
@@ -72,6 +70,20 @@ def run_batch(
         step(name)
         write(table.repartition("date"), made / name, "date")
     output.publish([(made / name, output.path / name) for name in TABLES])
+
+
+def _walk(
+    spark: SparkSession, captures: Sequence[str], reading: Reading, split_size: int, folder: Path
+) -> list[Group]:
+    """Stage the frames of captures in the tasks that make them."""
+    packets = spark.read.format("kafka_capture").option("splitSize", str(split_size))
+    folder.mkdir(parents=True)
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return stage(walk(batches, reading), str(folder))
+
+    ordered = by_flow(packets.load(list(captures)).select(*PACKETS.names))
+    return collected(ordered.mapInArrow(run, GROUPS))
 
 
 def derived(frames: DataFrame, segments: DataFrame | None, names: Told) -> dict[str, DataFrame]:
@@ -104,35 +116,6 @@ def read_table(
 def count_rows(spark: SparkSession, folder: Path) -> dict[str, int]:
     """The rows of each table below a folder."""
     return {name: read_table(spark, folder / name, name).count() for name in TABLES}
-
-
-def keyed(frames: DataFrame) -> DataFrame:
-    """Frames with their date, and whether they are of the apis that tell the names of topics."""
-    return (
-        frames.withColumn("date", tables.date_of(F.col("ts")))
-        .withColumn("api", F.coalesce("api", F.lit(tables.NO_API)))
-        .withColumn("tells", F.col("api").isin(*TELLING) & (F.col("direction") == "response"))
-    )
-
-
-def write_frames(frames: DataFrame, names: Told, folder: Path) -> None:
-    """The table ``frames``, with the names of topics, of ``keyed`` frames."""
-    salt: Column = F.lit(0)
-    for (date, api), count in _files(frames).items():
-        here = (F.col("date") == date) & (F.col("api") == api)
-        salt = F.when(here, F.pmod(F.hash("place"), F.lit(count))).otherwise(salt)
-    named = with_topic_names(frames, names).select(*TABLES["frames"].names)
-    write(named.repartition("date", "api", salt), folder, "date", "api")
-
-
-def _files(frames: DataFrame) -> dict[tuple[str, str], int]:
-    """In how many files the frames of a date and api go, where it is more than one."""
-    size = F.sum(F.coalesce("size", F.lit(0)) + F.lit(_OF_A_FRAME)).alias("bytes")
-    found = frames.groupBy("date", "api").agg(size).collect()
-    total = sum(row.bytes for row in found)
-    cores = frames.sparkSession.sparkContext.defaultParallelism
-    most = max(min(_FILE_BYTES, total // (cores * _FILES_OF_A_CORE)), _SMALL_FILE)
-    return {(row.date, row.api): -(-row.bytes // most) for row in found if row.bytes > most}
 
 
 def write(rows: DataFrame, folder: Path, *by: str) -> None:

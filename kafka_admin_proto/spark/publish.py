@@ -48,8 +48,7 @@ class Output:
     def __init__(
         self, path: Path, *, mode: Mode, inputs: Sequence[str], overwrite: bool = False
     ) -> None:
-        self.path = path
-        self.staging = path
+        self.path = self.staging = path.absolute()
         self._wanted = {"format": _FORMAT, "mode": mode, "inputs": list(inputs)}
         self._overwrite = overwrite
         self._lock: IO[str] | None = None

@@ -8,7 +8,7 @@ for the days that a batch has to do with, and these days' folders replaced.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, timedelta
 from functools import reduce
 from pathlib import Path
@@ -20,11 +20,12 @@ from pyspark.sql import functions as F
 from kafka_admin_proto.capture.topics import MAX_TOPICS
 from kafka_admin_proto.spark import tables
 from kafka_admin_proto.spark.files import SPLIT_SIZE
-from kafka_admin_proto.spark.pipeline import keyed, no_step, read_table, write, write_frames
+from kafka_admin_proto.spark.pipeline import no_step, read_table, write
 from kafka_admin_proto.spark.publish import CHECKPOINT, TOPICS, Output
+from kafka_admin_proto.spark.staging import stage_frames, told_by, write_frames
 from kafka_admin_proto.spark.stream import end_stream, stream_frames
 from kafka_admin_proto.spark.stream_source import SETTLED
-from kafka_admin_proto.spark.topic_names import KNOWN, told
+from kafka_admin_proto.spark.topic_names import KNOWN
 from kafka_admin_proto.spark.walk import AS_USUAL, Reading
 
 _DAY = timedelta(days=1)
@@ -68,7 +69,7 @@ def run_stream(
 class _Topics(msgspec.Struct):
     """What a stream was told of topics so far: by frames, and by the metadata log."""
 
-    told: dict[str, tuple[str, int]] = msgspec.field(default_factory=lambda: dict(KNOWN))
+    told: Mapping[str, tuple[str, int]] = msgspec.field(default_factory=lambda: dict(KNOWN))
     logged: dict[str, str] = {}
 
     @property
@@ -86,7 +87,7 @@ class StreamTables:
     def publish_batch(self, frames: DataFrame, number: int) -> None:
         """Put a batch's frames in the tables, in place of those of an earlier try of it."""
         self._step(f"batch {number}")
-        _Batch(self._output, keyed(frames), number).publish()
+        _Batch(self._output, frames, number).publish()
 
 
 class _Batch:
@@ -107,8 +108,9 @@ class _Batch:
 
     def publish(self) -> None:
         output, made = self._output, self._made
-        self._topics.told = told(self._frames.where("tells"), self._topics.told)
-        write_frames(self._frames, self._topics.told, made / "frames")
+        groups = stage_frames(self._frames, output.staging / "walked")
+        self._topics.told = told_by(self._spark, groups, self._topics.told)
+        write_frames(self._spark, groups, self._topics.told, made / "frames")
         new = _files(made / "frames", "")
         dates = {_date(each) for each in (*self._old, *new)} | self._answered()
         moves, removes = self._derive(dates)
@@ -124,7 +126,7 @@ class _Batch:
     def _answered(self) -> set[str]:
         """The days of the requests to which the batch has responses."""
         since = F.timestamp_micros(F.unix_micros("ts") - F.col("latency_us"))
-        found = self._frames.where("latency_us IS NOT NULL AND ts IS NOT NULL")
+        found = self._batch().where("latency_us IS NOT NULL AND ts IS NOT NULL")
         return {row[0] for row in found.select(tables.date_of(since)).distinct().collect()}
 
     def _derive(self, dates: set[str]) -> tuple[list[tuple[Path, Path]], list[Path]]:

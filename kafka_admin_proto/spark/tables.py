@@ -32,11 +32,10 @@ from kafka_admin_proto.spark.schemas import (
     PROBLEMS,
     QUORUM_EVENTS,
 )
+from kafka_admin_proto.spark.staging import FIRST_DAY, LAST_DAY, NO_API, NO_DATE
 from kafka_admin_proto.spark.topic_names import KNOWN, Told
 from kafka_admin_proto.wire.blobs import readable
 
-#: The date of what has no time, and the api of what has none.
-NO_DATE, NO_API = "unknown", "none"
 _DAY = 86_400_000_000
 _ROWS = 2048
 
@@ -45,7 +44,8 @@ def date_of(ts: Column) -> Column:
     """The day of a time in UTC, whatever the session's zone is, as text."""
     days = F.floor(F.unix_micros(ts) / F.lit(_DAY)).cast("int")
     day = F.date_add(F.lit("1970-01-01").cast("date"), days).cast("string")
-    return F.coalesce(day, F.lit(NO_DATE))
+    named = days.between(F.lit(FIRST_DAY), F.lit(LAST_DAY))
+    return F.when(named, day).otherwise(F.lit(NO_DATE))
 
 
 def _dated(rows: DataFrame, schema: pa.Schema) -> DataFrame:

@@ -50,56 +50,19 @@ class _Telling(msgspec.Struct):
 _telling = msgspec.json.Decoder(_Telling)
 
 
-def telling(frames: DataFrame) -> DataFrame:
-    """The frames that may tell topic names: responses of captures."""
-    return frames.where(
-        F.col("api").isin(*TELLING)
-        & (F.col("direction") == "response")
-        & F.col("body").isNotNull()
-        & F.col("line").isNull()
-    )
+#: What is read of frames to gather names.
+COLUMNS = ("api", "direction", "line", "place", "body")
 
 
-def told(frames: DataFrame, before: Told = KNOWN) -> dict[str, tuple[str, int]]:
+def told(frames: DataFrame, before: Told = KNOWN) -> Told:
     """The names that frames tell, beside those that were told ``before``; runs a job."""
-    found = (
-        telling(frames)
-        .select("api", "place", "body")
-        .mapInArrow(_first_told, _TOLD)
-        .toLocalIterator()
-    )
-    names = dict(before)
-    for row in found:
-        _learn(names, row.topic_id, row.name, row.place)
-    return _first(names)
+    telling = frames.where(F.col("api").isin(*TELLING)).select(*COLUMNS)
+    found = telling.mapInArrow(_told_by_task, _TOLD).toLocalIterator()
+    return first([before, *({row.topic_id: (row.name, row.place)} for row in found)])
 
 
-def _learn(names: dict[str, tuple[str, int]], topic_id: str, name: str, place: int) -> None:
-    known = names.get(topic_id)
-    if known is None or place < known[1]:
-        names[topic_id] = name, place
-        if len(names) > 2 * MAX_TOPICS:
-            kept = _first(names)
-            names.clear()
-            names.update(kept)
-
-
-def _first(names: dict[str, tuple[str, int]]) -> dict[str, tuple[str, int]]:
-    """As many as are remembered, those told first."""
-    if len(names) <= MAX_TOPICS:
-        return names
-    by_place = sorted(names.items(), key=lambda each: each[1][1])
-    return dict(by_place[:MAX_TOPICS])
-
-
-def _first_told(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    names: dict[str, tuple[str, int]] = {}
-    for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("api", "place", "body"))
-        for api, place, body in zip(*columns, strict=True):
-            for topic in getattr(_telling.decode(body), TELLING[api]):
-                if topic.name and len(topic.name) <= _LONGEST and topic.topic_id != _ZERO_ID:
-                    _learn(names, topic.topic_id, topic.name, place)
+def _told_by_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    names = first_told(batches)
     yield pa.RecordBatch.from_arrays(
         [
             pa.array(list(names), pa.string()),
@@ -110,6 +73,47 @@ def _first_told(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     )
 
 
+def first_told(batches: Iterable[pa.RecordBatch | pa.Table]) -> Told:
+    """The names that frames in the columns ``COLUMNS`` tell: responses of captures."""
+    names: dict[str, tuple[str, int]] = {}
+    for batch in batches:
+        columns = (batch.column(name).to_pylist() for name in COLUMNS)
+        for api, direction, line, place, body in zip(*columns, strict=True):
+            if direction != "response" or line is not None or body is None:
+                continue
+            for topic in getattr(_telling.decode(body), TELLING[api]):
+                if topic.name and len(topic.name) <= _LONGEST and topic.topic_id != _ZERO_ID:
+                    _learn(names, topic.topic_id, topic.name, place)
+    return names
+
+
+def first(tellings: Iterable[Told]) -> Told:
+    """All that was told, of each id what was told first."""
+    names: dict[str, tuple[str, int]] = {}
+    for each in tellings:
+        for topic_id, (name, place) in each.items():
+            _learn(names, topic_id, name, place)
+    return _limited(names)
+
+
+def _learn(names: dict[str, tuple[str, int]], topic_id: str, name: str, place: int) -> None:
+    known = names.get(topic_id)
+    if known is None or place < known[1]:
+        names[topic_id] = name, place
+        if len(names) > 2 * MAX_TOPICS:
+            kept = _limited(names)
+            names.clear()
+            names.update(kept)
+
+
+def _limited(names: dict[str, tuple[str, int]]) -> dict[str, tuple[str, int]]:
+    """As many as are remembered, those told first."""
+    if len(names) <= MAX_TOPICS:
+        return names
+    by_place = sorted(names.items(), key=lambda each: each[1][1])
+    return dict(by_place[:MAX_TOPICS])
+
+
 def with_topic_names(frames: DataFrame, names: Told) -> DataFrame:
     """The frames with ``topic_names``: of the ids in their bodies those that are told by then.
 
@@ -117,20 +121,27 @@ def with_topic_names(frames: DataFrame, names: Told) -> DataFrame:
     """
     shared = frames.sparkSession.sparkContext.broadcast(dict(names))
 
-    def resolve(topic_ids: pa.Array, places: pa.Array) -> pa.Array:
-        return _resolved(topic_ids, places, shared.value)
+    def resolve(topic_ids: pa.Array, lines: pa.Array, places: pa.Array) -> pa.Array:
+        return resolved(topic_ids, lines, places, shared.value)
 
     make: Any = arrow_udf
     udf = make(resolve, frames.schema["topic_names"].dataType)
-    ids = F.when(F.col("line").isNull(), F.col("topic_ids"))
-    return frames.withColumn("topic_names", udf(ids, F.col("place")))
+    return frames.withColumn("topic_names", udf("topic_ids", "line", "place"))
 
 
-def _resolved(topic_ids: pa.Array, places: pa.Array, names: Told) -> pa.Array:
+def resolved(topic_ids: pa.Array, lines: pa.Array, places: pa.Array, names: Told) -> pa.Array:
+    """The column ``topic_names`` of frames that have those columns."""
     rows: list[list[tuple[str, str]] | None] = []
-    for ids, place in zip(topic_ids.to_pylist(), places.to_pylist(), strict=True):
-        found = {
-            each: names[each][0] for each in ids or () if each in names and names[each][1] <= place
-        }
+    columns = (topic_ids.to_pylist(), lines.to_pylist(), places.to_pylist())
+    for ids, line, place in zip(*columns, strict=True):
+        found = {}
+        if ids and line is None:
+            for each in ids:
+                name, since = names.get(each, _NOBODY)
+                if since <= place:
+                    found[each] = name
         rows.append(list(found.items()) or None)
     return pa.array(rows, pa.map_(pa.string(), pa.string()))
+
+
+_NOBODY = ("", 1 << 63)

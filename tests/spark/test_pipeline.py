@@ -13,9 +13,11 @@ from pyspark.sql import SparkSession
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.frame_records import RECORD_KEYS
 from kafka_admin_proto.capture.request_log import read_request_log
+from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.pipeline import read_table, run_batch
 from kafka_admin_proto.spark.publish import Output
 from kafka_admin_proto.spark.schemas import TABLES
+from kafka_admin_proto.spark.topic_names import told, with_topic_names
 from tests.capture.test_request_log import entry, log4j
 from tests.spark.traffic import ADMIN, CONTROLLER, DAY, LOG, hidden_in, write_mixed
 
@@ -102,6 +104,17 @@ def test_frames_are_those_of_one_process(
     expected = by_one_process(mixed, [request_log])
     assert any('"topic_names": {' in each for each in expected)
     assert frames_in(spark, out) == expected
+
+
+def test_names_of_topics_without_the_pipeline(spark: SparkSession, mixed: list[Path]) -> None:
+    found = read_frames(spark, *map(str, mixed))
+    names = told(found)
+    rows = with_topic_names(found, names).select("topic_names").collect()
+    expected = [frame.record()["topic_names"] for frame in read_captures(mixed)]
+    assert sorted(json.dumps(row.topic_names, sort_keys=True) for row in rows) == sorted(
+        json.dumps(each, sort_keys=True) for each in expected
+    )
+    assert {"apples", "fruit", "rivers"} <= {name for name, _ in names.values()}
 
 
 @pytest.mark.parametrize(("partitions", "split"), [(1, 1 << 30), (3, 5000)])

@@ -1,0 +1,243 @@
+"""Frames on their way into the table ``frames``: written as they come, then put together by api.
+
+A task writes the frames that it makes to one file, in row groups of one date and api each, and
+says which there are. With these, the table's files are written from row groups that belong
+together: frames are neither shuffled nor made rows of Spark's. In between all names of topics are
+gathered, which frames may have in files that were read before.
+"""
+
+from __future__ import annotations
+
+import heapq
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from itertools import groupby
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark import Broadcast
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from kafka_admin_proto.spark.topic_names import (
+    COLUMNS,
+    KNOWN,
+    TELLING,
+    Told,
+    first,
+    first_told,
+    resolved,
+)
+from kafka_admin_proto.spark.walk import FRAMES
+
+#: The date of what has no time, and the api of what has none.
+NO_DATE, NO_API = "unknown", "none"
+_DAY = 86_400_000_000
+#: The days since 1970 that have a name: years 1 to 9999.
+_EPOCH = date(1970, 1, 1).toordinal()
+FIRST_DAY, LAST_DAY = (each.toordinal() - _EPOCH for each in (date.min, date.max))
+#: Bytes of frames that a task sorts at a time, and puts in one row group of the table.
+_AT_ONCE = 16 * 1024 * 1024
+#: Bytes of frames that are one file of the table, and how many files each core has to write at
+#: least, so that all are busy.
+_FILE_BYTES = 512 * 1024 * 1024
+_FILES_OF_A_CORE = 4
+_SMALL_FILE = 16 * 1024 * 1024
+_STAGED = FRAMES.remove(FRAMES.get_field_index("topic_names"))
+_IN_FILES = FRAMES.remove(FRAMES.get_field_index("api"))
+#: Texts that are hardly ever the same.
+_LONG = ("body", "raw")
+_SHORT = [name for name in _STAGED.names if name not in _LONG]
+
+
+class Group(msgspec.Struct, frozen=True):
+    """A row group: frames of one date and api. ``bytes`` are those it takes in memory."""
+
+    file: str
+    number: int
+    date: str
+    api: str
+    rows: int
+    bytes: int
+
+
+_GROUPS = pa.schema(
+    [
+        ("file", pa.string()),
+        ("number", pa.int32()),
+        ("date", pa.string()),
+        ("api", pa.string()),
+        ("rows", pa.int64()),
+        ("bytes", pa.int64()),
+    ]
+)
+GROUPS = from_arrow_schema(_GROUPS)
+
+
+def stage_frames(frames: DataFrame, folder: Path) -> list[Group]:
+    """Write frames below a folder that driver and workers share, and say where they are."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return stage(batches, str(folder))
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return collected(frames.mapInArrow(run, GROUPS))
+
+
+def collected(groups: DataFrame) -> list[Group]:
+    """The row groups that the tasks of a job have written."""
+    return [Group(*row) for row in groups.collect()]
+
+
+def stage(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
+    """What a task does: write its frames to a file, and yield ``GROUPS``.
+
+    Another try of the task has another file, and the groups of the one that counts are collected.
+    """
+    name = f"{folder}/{uuid.uuid4().hex}.parquet"
+    writer: pq.ParquetWriter | None = None
+    groups: list[Group] = []
+    waiting: list[pa.RecordBatch] = []
+    for batch in _with_last(batches):
+        if batch is not None and batch.num_rows:
+            waiting.append(batch.select(_STAGED.names))
+        if not waiting or (batch is not None and sum(b.nbytes for b in waiting) < _AT_ONCE):
+            continue
+        if writer is None:
+            writer = pq.ParquetWriter(name, _STAGED, use_dictionary=_SHORT, compression="lz4")
+        for day, api, part in _by_key(waiting):
+            writer.write_table(part, row_group_size=part.num_rows)
+            groups.append(Group(name, len(groups), day, api, part.num_rows, part.nbytes))
+        waiting = []
+    if writer is not None:
+        writer.close()
+    yield pa.RecordBatch.from_pylist([msgspec.structs.asdict(each) for each in groups], _GROUPS)
+
+
+def _with_last(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch | None]:
+    yield from batches
+    yield None
+
+
+def _by_key(batches: list[pa.RecordBatch]) -> Iterator[tuple[str, str, pa.Table]]:
+    """The frames of each date and api."""
+    table = pa.Table.from_batches(batches).cast(_STAGED).combine_chunks()
+    days = np.floor_divide(table["ts"].cast(pa.int64()).fill_null(_NO_TIME).to_numpy(), _DAY)
+    apis = table["api"].fill_null(NO_API).combine_chunks().dictionary_encode()
+    codes = apis.indices.to_numpy()
+    order = np.lexsort((codes, days))
+    ordered = table.take(pa.array(order))
+    days, codes = days[order], codes[order]
+    changes = np.flatnonzero((np.diff(days) != 0) | (np.diff(codes) != 0)) + 1
+    for start, end in zip([0, *changes], [*changes, len(order)], strict=True):
+        yield (
+            _day_text(int(days[start])),
+            apis.dictionary[int(codes[start])].as_py(),
+            ordered.slice(start, end - start),
+        )
+
+
+_NO_TIME = -(1 << 63)
+
+
+def _day_text(day: int) -> str:
+    if not FIRST_DAY <= day <= LAST_DAY:
+        return NO_DATE
+    return str(date.fromordinal(day + _EPOCH))
+
+
+# What is made of them --------------------------------------------------------------------------
+
+
+def told_by(spark: SparkSession, groups: Sequence[Group], before: Told = KNOWN) -> Told:
+    """The names that staged frames tell, beside those that were told ``before``."""
+    shares = _shares(spark, [[each] for each in groups if each.api in TELLING])
+    if not shares:
+        return before
+    found = spark.sparkContext.parallelize(shares, len(shares)).map(_told_by_share).collect()
+    return first([before, *found])
+
+
+def _told_by_share(share: list[list[Group]]) -> Told:
+    return first_told(_read([group for groups in share for group in groups], list(COLUMNS)))
+
+
+def write_frames(spark: SparkSession, groups: Sequence[Group], names: Told, folder: Path) -> None:
+    """The table ``frames``: staged frames by date and api, with the names of their topics."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shares = _shares(spark, _files(groups, spark.sparkContext.defaultParallelism))
+    if shares:
+        shared: Broadcast[Told] = spark.sparkContext.broadcast(names)
+
+        def run(share: list[list[Group]]) -> None:
+            for groups in share:
+                _write_file(groups, shared.value, folder)
+
+        spark.sparkContext.parallelize(shares, len(shares)).foreach(run)
+
+
+def _files(groups: Sequence[Group], cores: int) -> list[list[Group]]:
+    """The row groups of each file of the table."""
+    total = _size(list(groups))
+    most = max(min(_FILE_BYTES, total // (cores * _FILES_OF_A_CORE)), _SMALL_FILE)
+    files: list[list[Group]] = []
+    key, size = ("", ""), 0
+    for each in sorted(groups, key=lambda group: (group.date, group.api, group.file, group.number)):
+        if (each.date, each.api) != key or size + each.bytes > most:
+            files.append([])
+            key, size = (each.date, each.api), 0
+        files[-1].append(each)
+        size += each.bytes
+    return files
+
+
+def _shares(spark: SparkSession, files: list[list[Group]]) -> list[list[list[Group]]]:
+    """The files of each task: each task has about as many bytes, and the largest come first."""
+    count = min(len(files), spark.sparkContext.defaultParallelism * _FILES_OF_A_CORE)
+    tasks = [(0, number) for number in range(count)]
+    shares: list[list[list[Group]]] = [[] for _ in tasks]
+    for file in sorted(files, key=_size, reverse=True):
+        taken, number = heapq.heappop(tasks)
+        shares[number].append(file)
+        heapq.heappush(tasks, (taken + _size(file), number))
+    return shares
+
+
+def _size(file: list[Group]) -> int:
+    return sum(each.bytes for each in file)
+
+
+def _write_file(groups: list[Group], names: Told, folder: Path) -> None:
+    """One file of the table; it is there when it is whole."""
+    to = folder / f"date={groups[0].date}" / f"api={quote(groups[0].api, safe='')}"
+    to.mkdir(parents=True, exist_ok=True)
+    name = f"part-{groups[0].number:05d}-{Path(groups[0].file).stem}.parquet"
+    unfinished = to / f".{uuid.uuid4().hex}"
+    with pq.ParquetWriter(unfinished, _IN_FILES, compression="snappy") as writer:
+        waiting: list[pa.Table] = []
+        for table in _read(groups):
+            waiting.append(table)
+            if sum(each.nbytes for each in waiting) >= _AT_ONCE:
+                writer.write_table(_with_names(waiting, names))
+                waiting = []
+        if waiting:
+            writer.write_table(_with_names(waiting, names))
+    unfinished.replace(to / name)
+
+
+def _with_names(tables: list[pa.Table], names: Told) -> pa.Table:
+    table = pa.concat_tables(tables).combine_chunks()
+    found = resolved(table["topic_ids"], table["line"], table["place"], names)
+    return table.append_column("topic_names", found).select(_IN_FILES.names)
+
+
+def _read(groups: Sequence[Group], columns: list[str] | None = None) -> Iterator[pa.Table]:
+    for name, of_file in groupby(groups, lambda group: group.file):
+        with pq.ParquetFile(name) as file:
+            for group in of_file:
+                yield file.read_row_group(group.number, columns)
