@@ -8,7 +8,7 @@ one api costs neither time nor memory for the hundreds of others.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import cast
@@ -58,10 +58,14 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
 
     @property
     def versions(self) -> VersionRange:
-        return VersionRange.parse(self.valid_versions)
+        return _range(self.valid_versions)
 
     def is_flexible(self, version: int) -> bool:
-        return version in VersionRange.parse(self.flexible_versions)
+        return version in _range(self.flexible_versions)
+
+
+#: Asked for each record of a log, there are a few dozen different ones.
+_range = lru_cache(maxsize=1024)(VersionRange.parse)
 
 
 class _Dialect:

@@ -20,7 +20,7 @@ from tests.spark.traffic import ADMIN, CONTROLLER
 from tools.repeated import repeated
 
 pytestmark = pytest.mark.xdist_group("spark")
-KILLS = 4 if os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive" else 2
+KILLS = 2 if os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive" else 1
 #: Longer than any run takes.
 _TOO_LONG = 240
 
