@@ -6,6 +6,7 @@ import gzip
 import lzma
 import random
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -217,6 +218,7 @@ def test_packets_again_in_other_segments_and_out_of_order(
     assert [f.problem for f in frames if f.problem] == []
 
 
+@example(seed=1639, lost=2, handshake=False, reach=0)  # one side's first packets
 @example(seed=92, lost=4, handshake=True, reach=0)  # a hole before another one
 @given(
     seed=st.integers(0, 1 << 32),
@@ -236,8 +238,12 @@ def test_lost_packets_are_reported_and_nothing_else_is(
     whole = {data for _, _, data in expected(USUAL)}
     decoded = [f for f in frames if f.problem is None]
     assert {f.data for f in decoded} <= whole  # nothing is made up
-    firsts = [next(p for p in with_data if p.source == end) for end in (made.CLIENT, made.SERVER)]
-    if handshake or not all(packet in firsts for packet in dropped):
+    first = [
+        packet
+        for end in (made.CLIENT, made.SERVER)
+        for packet in takewhile(dropped.__contains__, (p for p in with_data if p.source == end))
+    ]
+    if handshake or len(first) < len(dropped):
         assert [f for f in frames if f.problem]
     # Every captured byte is in a row, once.
     captured = sum(len(packet.data) for packet in kept)

@@ -43,6 +43,7 @@ def test_drawn_values(dialect: str, name: str, version: int) -> None:
     found = codec(name, version, dialect=dialect)
     values = st.lists(messages(name, version, dialect=dialect), max_size=5)
 
+    @settings(max_examples=min(8, settings().max_examples))  # each of several rows, three times
     @given(values, st.integers(0, 1 << 32))
     def check(values: list[Any], seed: int) -> None:
         rows = [found.encode(value) for value in values]
