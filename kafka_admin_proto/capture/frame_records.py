@@ -212,6 +212,9 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             return self.data.hex()
         if self.codec is None or self._may_be_a_response() or not has_secrets(self.codec.spec):
             return masked_hex(self.data, [(self.header_offset, len(self.data))])
+        if self.error is not None:
+            # A wrong length may have put a credential into any field before the fault.
+            return masked_hex(self.data, [(self.body_offset, len(self.data))])
         return masked_hex(self.data, secret_spans(self.codec, self.data, self.body_offset))
 
     def field_rows(self, *, mask: bool = True) -> list[FieldRow]:
