@@ -182,7 +182,8 @@ class _Piece:
             row = rows[place]
             if self.wanted.mode == "FAILFAST":
                 raise error
-            self.errors[row], self.raw[row] = str(error), self._raw(message, row)
+            # A wrong length may have put a credential into any field before the fault.
+            self.errors[row], self.raw[row] = str(error), self._raw(None, row)
         good = [rows[place] for place in found.rows]
         if found.odd_text and self.wanted.mode == "PERMISSIVE":
             for row in good:
