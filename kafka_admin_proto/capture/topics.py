@@ -12,7 +12,7 @@ from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 #: Topics that are remembered; a hostile capture may name any number.
 MAX_TOPICS = 100_000
 #: No topic has a longer name.
-_LONGEST = 249
+LONGEST_NAME = 249
 
 #: Message → its array of topics, and the attribute that is the name.
 _TOLD_BY = {
@@ -47,7 +47,7 @@ class TopicNames:
                 topic_id is not None
                 and topic_id.int
                 and said
-                and len(said) <= _LONGEST
+                and len(said) <= LONGEST_NAME
                 and len(self.told) < MAX_TOPICS
             ):
                 self.told.setdefault(topic_id, (said, self.now))

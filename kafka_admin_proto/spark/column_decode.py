@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_admin_proto.capture.frame_records import FETCH_KEY
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import (
     KafkaAdminProtoError,
@@ -34,7 +35,6 @@ Mode = Literal["PERMISSIVE", "FAILFAST"]
 PIECE = 16 << 20
 #: In the place of each secret byte in ``raw``.
 _STAR = ord("*")
-_FETCH_KEY = 1
 ODD_TEXT = "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
 
 
@@ -210,4 +210,4 @@ class _Piece:
 
 
 def _is_fetch_response(spec: MessageSpec) -> bool:
-    return spec.type == "response" and spec.api_key == _FETCH_KEY
+    return spec.type == "response" and spec.api_key == FETCH_KEY

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 
-from kafka_admin_proto.capture.topics import MAX_TOPICS
+from kafka_admin_proto.capture.topics import LONGEST_NAME, MAX_TOPICS
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
 
@@ -32,7 +32,6 @@ TELLING = {
     "DescribeTopicPartitions": "topics",
     "DeleteTopics": "responses",
 }
-_LONGEST = 249
 _ZERO_ID = "A" * 22
 _TOLD = "topic_id string, name string, place long"
 
@@ -82,7 +81,7 @@ def first_told(batches: Iterable[pa.RecordBatch | pa.Table]) -> Told:
             if direction != "response" or line is not None or body is None:
                 continue
             for topic in getattr(_telling.decode(body), TELLING[api]):
-                if topic.name and len(topic.name) <= _LONGEST and topic.topic_id != _ZERO_ID:
+                if topic.name and len(topic.name) <= LONGEST_NAME and topic.topic_id != _ZERO_ID:
                     _learn(names, topic.topic_id, topic.name, place)
     return names
 
