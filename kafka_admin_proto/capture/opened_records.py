@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Records
-from kafka_admin_proto.wire.containers import NullableStruct, StructType
+from kafka_admin_proto.wire.containers import Member, NullableStruct, StructType
 from kafka_admin_proto.wire.secrets import MASK
 
 #: What a record takes beside its key and value.
@@ -46,6 +47,27 @@ def mask_metadata(
     _Opener(topic_names, mask=True, opens=False).struct(codec.grammar, body, shown, None)
 
 
+@lru_cache(maxsize=4096)
+def _with_records(struct: StructType) -> list[tuple[Member, WireType]]:
+    """The members that are record batches, or have some inside."""
+    there = ((each, each.wire_type) for each in struct.members)
+    return [
+        (member, wire_type)
+        for member, wire_type in there
+        if wire_type is not None and _has_records(wire_type)
+    ]
+
+
+def _has_records(wire_type: WireType) -> bool:
+    if isinstance(wire_type, NullableStruct):
+        wire_type = wire_type.struct
+    if isinstance(wire_type, Array):
+        wire_type = wire_type.element
+    if isinstance(wire_type, StructType):
+        return bool(_with_records(wire_type))
+    return isinstance(wire_type, Records)
+
+
 class _Opener:
     """``left`` is what all of a body's records may still take, decompressed."""
 
@@ -57,11 +79,11 @@ class _Opener:
 
     def struct(self, struct: StructType, value: Any, shown: Any, topic: str | None) -> None:
         topic = self._topic(value) or topic
-        for member in struct.members:
-            if member.wire_type is None or member.json not in shown:
+        for member, wire_type in _with_records(struct):
+            if member.json not in shown:
                 continue
             inner = getattr(value, member.attribute)
-            if isinstance(member.wire_type, Records):
+            if isinstance(wire_type, Records):
                 if inner is None:
                     continue
                 if self._opens:
@@ -69,7 +91,7 @@ class _Opener:
                 elif topic == METADATA_TOPIC:
                     shown[member.json] = MASK
             elif inner is not None:
-                self._inside(member.wire_type, inner, shown[member.json], topic)
+                self._inside(wire_type, inner, shown[member.json], topic)
 
     def _records(self, data: bytes, topic: str | None) -> dict[str, Any]:
         found = read_records(data, limit=self.left)

@@ -34,6 +34,17 @@ def read_metadata_value(
     Raises DecodeError, with the offset within the value; TrailingBytesError, which carries the
     record, when bytes are left after it. ``strict`` is that of ``Codec.decode``.
     """
+    name, version, position = _read_header(value, topic)
+    return _codec(name, version).decode_at(value, position, strict=strict), version
+
+
+def metadata_record_name(value: bytes, *, topic: str = METADATA_TOPIC) -> str:
+    """Which record a value has, by its header alone. Raises DecodeError."""
+    return _read_header(value, topic)[0]
+
+
+def _read_header(value: bytes, topic: str) -> tuple[str, int, int]:
+    """The name of the record, its version, and the offset of its body."""
     frame_version, position = _read_short(value, 0, "frame version")
     if frame_version != FRAME_VERSION:
         raise _error(
@@ -52,7 +63,7 @@ def read_metadata_value(
     if version not in catalog().entry(name).versions:
         known = catalog().entry(name).valid_versions
         raise _error(f"{name} has versions {known}, not {version}", start, f"one of {known}")
-    return _codec(name, version).decode_at(value, position, strict=strict), version
+    return name, version, position
 
 
 def write_metadata_value(message: Message, version: int) -> bytes:
@@ -93,6 +104,8 @@ def _codec(name: str, version: int) -> Codec[Message]:
 
 def _read_short(value: bytes, start: int, what: str) -> tuple[int, int]:
     """An unsigned varint that fits an int16, and the offset after it."""
+    if start < len(value) and value[start] < 0x80:
+        return value[start], start + 1
     number = 0
     for position in range(start, min(start + 5, len(value))):
         byte = value[position]

@@ -15,8 +15,12 @@ from typing import Any
 from kafka_admin_proto.codec import Message, codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batches import read_records
-from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, read_metadata_value
-from kafka_admin_proto.records.model import Batch, Record
+from kafka_admin_proto.records.metadata_records import (
+    METADATA_TOPIC,
+    metadata_record_name,
+    read_metadata_value,
+)
+from kafka_admin_proto.records.model import Batch
 from kafka_admin_proto.records.segments import Gap, Source, read_segment
 from kafka_admin_proto.spark.calls import Json, items, number, numbers, text, topic_id
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
@@ -89,8 +93,8 @@ def _stop(topic: Any, partition: Any, deleted: bool) -> Json:
 def fetched_records(body: Message) -> list[Json]:
     """The records of the metadata log in a Fetch response that tell of topics and partitions.
 
-    Each has ``offset``, ``timestamp`` (milliseconds), ``type`` (the record's name) and ``fields``,
-    in the shape of Kafka's JsonConverters, secrets masked.
+    Each has ``offset``, ``timestamp`` (milliseconds) and ``value``, as `read_metadata_value` reads
+    it. No record that tells of these has secrets.
     """
     found: list[Json] = []
     for topic in getattr(body, "responses", ()):
@@ -108,32 +112,29 @@ def fetched_records(body: Message) -> list[Json]:
 
 def _of_batch(batch: Batch) -> Iterator[Json]:
     for record in () if batch.is_control else batch.records:
-        told = _told(record)
-        if told is not None:
-            yield {"offset": record.offset, "timestamp": record.timestamp, **told}
+        if record.value is not None and _is_telling(record.value):
+            yield {"offset": record.offset, "timestamp": record.timestamp, "value": record.value}
 
 
-def _told(record: Record) -> Json | None:
-    if record.value is None:
-        return None
+def _is_telling(value: bytes) -> bool:
     try:
-        message, version = read_metadata_value(record.value)
+        return metadata_record_name(value) in _TELLING
     except DecodeError:
-        return None
-    name = message.message_name
-    if name not in _TELLING:
-        return None
-    return {"type": name, "fields": codec(type(message), version).to_json(message, mask=True)}
+        return False
 
 
 def record_rows(records: Iterable[Json]) -> Iterator[Json]:
-    """Rows of records as ``fetched_records`` gives them.
+    """Rows of records as ``fetched_records`` gives them, none of one that does not decode.
 
     A TopicRecord is a row without a partition: it tells the topic's name. So is a
     RemoveTopicRecord, which is ``deleted``.
     """
     for record in records:
-        fields, name = record["fields"], record["type"]
+        try:
+            message, version = read_metadata_value(record["value"])
+        except DecodeError:
+            continue
+        fields, name = codec(type(message), version).to_json(message), message.message_name
         row = {
             "source": name,
             "log_offset": record["offset"],

@@ -1,7 +1,7 @@
 """Frames on their way into the table ``frames``: written as they come, then put together by api.
 
-A task writes the frames that it makes to one file, in row groups of one date and api each, and
-says which there are. With these, the table's files are written from row groups that belong
+A task writes the frames that it makes to one file of Arrow's, in batches of one date and api each,
+and says which there are. With these, the table's files are written from batches that belong
 together: frames are neither shuffled nor made rows of Spark's. In between all names of topics are
 gathered, which frames may have in files that were read before.
 """
@@ -50,13 +50,11 @@ _FILES_OF_A_CORE = 4
 _SMALL_FILE = 16 * 1024 * 1024
 _STAGED = FRAMES.remove(FRAMES.get_field_index("topic_names"))
 _IN_FILES = FRAMES.remove(FRAMES.get_field_index("api"))
-#: Texts that are hardly ever the same.
-_LONG = ("body", "raw")
-_SHORT = [name for name in _STAGED.names if name not in _LONG]
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 class Group(msgspec.Struct, frozen=True):
-    """A row group: frames of one date and api. ``bytes`` are those it takes in memory."""
+    """A batch of a file: frames of one date and api. ``bytes`` are those it takes in memory."""
 
     file: str
     number: int
@@ -90,7 +88,7 @@ def stage_frames(frames: DataFrame, folder: Path) -> list[Group]:
 
 
 def collected(groups: DataFrame) -> list[Group]:
-    """The row groups that the tasks of a job have written."""
+    """The groups that the tasks of a job have written."""
     return [Group(*row) for row in groups.collect()]
 
 
@@ -99,21 +97,23 @@ def stage(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[pa.RecordB
 
     Another try of the task has another file, and the groups of the one that counts are collected.
     """
-    name = f"{folder}/{uuid.uuid4().hex}.parquet"
-    writer: pq.ParquetWriter | None = None
+    name = f"{folder}/{uuid.uuid4().hex}.arrow"
+    writer: pa.RecordBatchFileWriter | None = None
     groups: list[Group] = []
     waiting: list[pa.RecordBatch] = []
+    size = 0
     for batch in _with_last(batches):
         if batch is not None and batch.num_rows:
             waiting.append(batch.select(_STAGED.names))
-        if not waiting or (batch is not None and sum(b.nbytes for b in waiting) < _AT_ONCE):
+            size += batch.nbytes
+        if not waiting or (batch is not None and size < _AT_ONCE):
             continue
         if writer is None:
-            writer = pq.ParquetWriter(name, _STAGED, use_dictionary=_SHORT, compression="lz4")
+            writer = pa.ipc.new_file(name, _STAGED, options=_COMPRESSED)
         for day, api, part in _by_key(waiting):
-            writer.write_table(part, row_group_size=part.num_rows)
+            writer.write_batch(part)
             groups.append(Group(name, len(groups), day, api, part.num_rows, part.nbytes))
-        waiting = []
+        waiting, size = [], 0
     if writer is not None:
         writer.close()
     yield pa.RecordBatch.from_pylist([msgspec.structs.asdict(each) for each in groups], _GROUPS)
@@ -124,14 +124,14 @@ def _with_last(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch | N
     yield None
 
 
-def _by_key(batches: list[pa.RecordBatch]) -> Iterator[tuple[str, str, pa.Table]]:
+def _by_key(batches: list[pa.RecordBatch]) -> Iterator[tuple[str, str, pa.RecordBatch]]:
     """The frames of each date and api."""
-    table = pa.Table.from_batches(batches).cast(_STAGED).combine_chunks()
-    days = np.floor_divide(table["ts"].cast(pa.int64()).fill_null(_NO_TIME).to_numpy(), _DAY)
-    apis = table["api"].fill_null(NO_API).combine_chunks().dictionary_encode()
+    frames = pa.concat_batches(batches).cast(_STAGED)
+    days = np.floor_divide(frames["ts"].cast(pa.int64()).fill_null(_NO_TIME).to_numpy(), _DAY)
+    apis = frames["api"].fill_null(NO_API).dictionary_encode()
     codes = apis.indices.to_numpy()
     order = np.lexsort((codes, days))
-    ordered = table.take(pa.array(order))
+    ordered = frames.take(pa.array(order))
     days, codes = days[order], codes[order]
     changes = np.flatnonzero((np.diff(days) != 0) | (np.diff(codes) != 0)) + 1
     for start, end in zip([0, *changes], [*changes, len(order)], strict=True):
@@ -164,7 +164,7 @@ def told_by(spark: SparkSession, groups: Sequence[Group], before: Told = KNOWN) 
 
 
 def _told_by_share(share: list[list[Group]]) -> Told:
-    return first_told(_read([group for groups in share for group in groups], list(COLUMNS)))
+    return first_told(_read([group for groups in share for group in groups], COLUMNS))
 
 
 def write_frames(spark: SparkSession, groups: Sequence[Group], names: Told, folder: Path) -> None:
@@ -219,25 +219,32 @@ def _write_file(groups: list[Group], names: Told, folder: Path) -> None:
     name = f"part-{groups[0].number:05d}-{Path(groups[0].file).stem}.parquet"
     unfinished = to / f".{uuid.uuid4().hex}"
     with pq.ParquetWriter(unfinished, _IN_FILES, compression="snappy") as writer:
-        waiting: list[pa.Table] = []
-        for table in _read(groups):
-            waiting.append(table)
-            if sum(each.nbytes for each in waiting) >= _AT_ONCE:
-                writer.write_table(_with_names(waiting, names))
-                waiting = []
+        waiting: list[pa.RecordBatch] = []
+        size = 0
+        for batch in _read(groups):
+            waiting.append(batch)
+            size += batch.nbytes
+            if size >= _AT_ONCE:
+                writer.write_batch(_with_names(waiting, names))
+                waiting, size = [], 0
         if waiting:
-            writer.write_table(_with_names(waiting, names))
+            writer.write_batch(_with_names(waiting, names))
     unfinished.replace(to / name)
 
 
-def _with_names(tables: list[pa.Table], names: Told) -> pa.Table:
-    table = pa.concat_tables(tables).combine_chunks()
-    found = resolved(table["topic_ids"], table["line"], table["place"], names)
-    return table.append_column("topic_names", found).select(_IN_FILES.names)
+def _with_names(batches: list[pa.RecordBatch], names: Told) -> pa.RecordBatch:
+    frames = pa.concat_batches(batches)
+    found = resolved(frames["topic_ids"], frames["line"], frames["place"], names)
+    columns = [found if each == "topic_names" else frames[each] for each in _IN_FILES.names]
+    return pa.RecordBatch.from_arrays(columns, schema=_IN_FILES)
 
 
-def _read(groups: Sequence[Group], columns: list[str] | None = None) -> Iterator[pa.Table]:
+def _read(
+    groups: Sequence[Group], columns: Sequence[str] = _STAGED.names
+) -> Iterator[pa.RecordBatch]:
+    fields = [_STAGED.get_field_index(name) for name in columns]
+    options = pa.ipc.IpcReadOptions(included_fields=fields)
     for name, of_file in groupby(groups, lambda group: group.file):
-        with pq.ParquetFile(name) as file:
+        with pa.OSFile(name) as source, pa.ipc.open_file(source, options=options) as file:
             for group in of_file:
-                yield file.read_row_group(group.number, columns)
+                yield file.get_batch(group.number)

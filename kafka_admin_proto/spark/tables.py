@@ -289,7 +289,11 @@ def log_records(frames: DataFrame, segments: DataFrame | None = None) -> DataFra
     undated = _undated(METADATA_CHANGES)
     found = (
         frames.where((F.col("api") == "Fetch") & F.col("metadata_records").isNotNull())
-        .select("capture", "connection", "place", "metadata_records")
+        .select("place", "capture", "connection", F.inline("metadata_records"))
+        # All brokers fetch the same: what the capture has first is decoded.
+        .groupBy("offset", "timestamp", "value")
+        .agg(F.min(F.struct("place", "capture", "connection")).alias("first"))
+        .select("offset", "timestamp", "value", "first.*")
         .mapInArrow(partial(_fetched_rows, schema=undated), from_arrow_schema(undated))
     )
     if segments is None:
@@ -347,12 +351,11 @@ def _controller_rows(
 
 def _fetched_rows(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     out = _Out(schema)
-    for frame in _dicts(batches):
-        about = {name: frame[name] for name in ("capture", "connection", "place")}
-        for record in frame["metadata_records"]:
-            record["fields"] = msgspec.json.decode(record["fields"])
-        for row in record_rows(frame["metadata_records"]):
-            yield from out.add(about | row)
+    for batch in batches:
+        for record in batch.to_pylist():
+            about = {name: record[name] for name in ("capture", "connection", "place")}
+            for row in record_rows([record]):
+                yield from out.add(about | row)
     yield out.take()
 
 

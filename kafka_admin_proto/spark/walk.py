@@ -42,8 +42,7 @@ _TYPES: dict[str, pa.DataType] = {
             [
                 ("offset", pa.int64()),
                 ("timestamp", pa.int64()),
-                ("type", pa.string()),
-                ("fields", pa.string()),
+                ("value", pa.binary()),
             ]
         )
     ),
@@ -52,7 +51,7 @@ _ALWAYS = {"capture", "direction", "error_codes", "forwarded", "place"}
 #: The frame record's keys as columns; ``body`` is JSON. Beside it ``place``, the frame's place in
 #: the whole capture (of the packet with which it was whole), ``topic_ids``, those in its body, and
 #: ``metadata_records``: what a Fetch response has of the metadata log on topics and partitions,
-#: null in all others; see `metadata_rows.fetched_records`, ``fields`` is JSON.
+#: null in all others; see `metadata_rows.fetched_records`.
 FRAMES = pa.schema(
     pa.field(name, _TYPES.get(name, pa.string()), nullable=name not in _ALWAYS)
     for name in (*RECORD_KEYS, "place", "topic_ids", "metadata_records")
@@ -134,11 +133,8 @@ class _Rows:
         if frame.codec is not None and frame.body is not None and reading.body:
             ids = [topic_id_to_text(each) for each in leaves.topic_ids(frame.codec, frame.body)]
             if frame.api_key == FETCH_KEY and frame.direction == "response":
-                records = [
-                    {**each, "fields": msgspec.json.encode(each["fields"])}
-                    for each in fetched_records(frame.body)
-                ]
-                size += sum(len(each["fields"]) for each in records)
+                records = fetched_records(frame.body)
+                size += sum(_OF_A_ROW + len(each["value"]) for each in records)
         self._rows.append((*record.values(), place, ids, records or None, *self._more))
         self._bytes += size
 
