@@ -153,7 +153,7 @@ def pipeline(
                     step=progress.step,
                 )  # fmt: skip
             progress.step("counting")
-            rows = count_rows(spark, out)
+            rows = count_rows(out)
     print_table(("table", "rows"), [[name, f"{count:,}"] for name, count in rows.items()])
     click.echo(f"{out}: {rows['frames']:,} frames in {time.monotonic() - start:.1f} s")
 

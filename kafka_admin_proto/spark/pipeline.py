@@ -7,10 +7,12 @@ there, and ``frames`` written with the names, see `staging`; the other tables ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -20,15 +22,8 @@ from kafka_admin_proto.spark.frames import by_flow
 from kafka_admin_proto.spark.packets import PACKETS
 from kafka_admin_proto.spark.publish import Output
 from kafka_admin_proto.spark.schemas import TABLES
-from kafka_admin_proto.spark.staging import (
-    GROUPS,
-    Group,
-    collected,
-    stage,
-    told_by,
-    write_frames,
-)
-from kafka_admin_proto.spark.topic_names import Told
+from kafka_admin_proto.spark.staging import Staged, stage_frames, write_frames
+from kafka_admin_proto.spark.topic_names import KNOWN, Told, first
 from kafka_admin_proto.spark.walk import AS_USUAL, Reading, walk
 
 #: Nobody reads the files that say a folder is whole: the tables are, always.
@@ -55,35 +50,23 @@ def run_batch(
     """
     walked, made = output.staging / "walked", output.staging / "tables"
     step("reading captures")
-    groups = _walk(spark, captures, reading, split_size, walked) if captures else []
-    step("topic names")
-    names = told_by(spark, groups)
-    step("frames")
-    write_frames(spark, groups, names, made / "frames")
+    staged = Staged([], {})
+    if captures:
+        packets = spark.read.format("kafka_capture").option("splitSize", str(split_size))
+        ordered = by_flow(packets.load(list(captures)).select(*PACKETS.names))
+        staged = stage_frames(ordered, walked, partial(walk, reading=reading))
+    names = first([KNOWN, staged.told])
+    step("writing frames")
+    write_frames(spark, staged.groups, names, made / "frames")
     frames = read_table(spark, made / "frames", "frames")
     log = None
     if segments:
         step("metadata log")
         write(tables.segment_rows(spark, segments), output.staging / "log")
         log = spark.read.parquet(str(output.staging / "log"))
-    for name, table in derived(frames, log, names).items():
-        step(name)
-        write(table.repartition("date"), made / name, "date")
+    step("other tables")
+    write_all({made / name: table for name, table in derived(frames, log, names).items()})
     output.publish([(made / name, output.path / name) for name in TABLES])
-
-
-def _walk(
-    spark: SparkSession, captures: Sequence[str], reading: Reading, split_size: int, folder: Path
-) -> list[Group]:
-    """Stage the frames of captures in the tasks that make them."""
-    packets = spark.read.format("kafka_capture").option("splitSize", str(split_size))
-    folder.mkdir(parents=True)
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return stage(walk(batches, reading), str(folder))
-
-    ordered = by_flow(packets.load(list(captures)).select(*PACKETS.names))
-    return collected(ordered.mapInArrow(run, GROUPS))
 
 
 def derived(frames: DataFrame, segments: DataFrame | None, names: Told) -> dict[str, DataFrame]:
@@ -113,9 +96,29 @@ def read_table(
     return found.select(*TABLES[name].names)
 
 
-def count_rows(spark: SparkSession, folder: Path) -> dict[str, int]:
-    """The rows of each table below a folder."""
-    return {name: read_table(spark, folder / name, name).count() for name in TABLES}
+def count_rows(folder: Path) -> dict[str, int]:
+    """The rows of each table below a folder, as the ends of its files say."""
+    with ThreadPoolExecutor() as pool:
+        return {
+            name: sum(pool.map(_rows, (folder / name).glob("date=*/**/[!._]*.parquet")))
+            for name in TABLES
+        }
+
+
+def _rows(file: Path) -> int:
+    count: int = pq.read_metadata(file).num_rows
+    return count
+
+
+def write_all(tables: Mapping[Path, DataFrame]) -> None:
+    """Write tables with a date, each into its folder, all at once: most have few tasks."""
+    with ThreadPoolExecutor(len(tables)) as pool:
+        written = [
+            pool.submit(write, table.repartition("date"), folder, "date")
+            for folder, table in tables.items()
+        ]
+        for each in written:
+            each.result()
 
 
 def write(rows: DataFrame, folder: Path, *by: str) -> None:

@@ -79,10 +79,8 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    # The state of connections in streams; the default store takes no Python.
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
+    # Tables of one machine: a job to list a few thousand files takes longer than listing them.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
     # Frames are wide rows: few at a time.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     # Tasks of Python start slowly, so that small shuffles have few, and decode slowly, so that

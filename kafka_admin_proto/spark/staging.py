@@ -1,16 +1,16 @@
 """Frames on their way into the table ``frames``: written as they come, then put together by api.
 
 A task writes the frames that it makes to one file of Arrow's, in batches of one date and api each,
-and says which there are. With these, the table's files are written from batches that belong
-together: frames are neither shuffled nor made rows of Spark's. In between all names of topics are
-gathered, which frames may have in files that were read before.
+and says which there are, and what names of topics the frames tell. With these, the table's files
+are written from batches that belong together: frames are neither shuffled nor made rows of Spark's.
+All names are known by then, which frames may have in files that were read before.
 """
 
 from __future__ import annotations
 
 import heapq
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from itertools import groupby
 from pathlib import Path
@@ -20,13 +20,9 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.spark.topic_names import (
-    COLUMNS,
-    KNOWN,
     TELLING,
     Told,
     first,
@@ -64,42 +60,42 @@ class Group(msgspec.Struct, frozen=True):
     bytes: int
 
 
-_GROUPS = pa.schema(
-    [
-        ("file", pa.string()),
-        ("number", pa.int32()),
-        ("date", pa.string()),
-        ("api", pa.string()),
-        ("rows", pa.int64()),
-        ("bytes", pa.int64()),
-    ]
-)
-GROUPS = from_arrow_schema(_GROUPS)
+class Staged(msgspec.Struct, frozen=True):
+    """What was staged, and the names of topics that it tells."""
+
+    groups: list[Group]
+    told: Told
 
 
-def stage_frames(frames: DataFrame, folder: Path) -> list[Group]:
-    """Write frames below a folder that driver and workers share, and say where they are."""
+_Rows = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+def stage_frames(rows: DataFrame, folder: Path, made: _Rows = iter) -> Staged:
+    """Write frames, ``made`` of the rows of each task, below a folder that all workers share."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return stage(batches, str(folder))
+        staged = msgspec.msgpack.encode(stage(made(batches), str(folder)))
+        yield pa.RecordBatch.from_pydict({"staged": [staged]})
 
     folder.mkdir(parents=True, exist_ok=True)
-    return collected(frames.mapInArrow(run, GROUPS))
+    found = [_staged.decode(row.staged) for row in rows.mapInArrow(run, "staged binary").collect()]
+    return Staged(
+        [group for each in found for group in each.groups], first(each.told for each in found)
+    )
 
 
-def collected(groups: DataFrame) -> list[Group]:
-    """The groups that the tasks of a job have written."""
-    return [Group(*row) for row in groups.collect()]
+_staged = msgspec.msgpack.Decoder(Staged)
 
 
-def stage(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
-    """What a task does: write its frames to a file, and yield ``GROUPS``.
+def stage(batches: Iterable[pa.RecordBatch], folder: str) -> Staged:
+    """What a task does: write its frames to a file.
 
-    Another try of the task has another file, and the groups of the one that counts are collected.
+    Another try of the task has another file; what the one that counts has staged is collected.
     """
     name = f"{folder}/{uuid.uuid4().hex}.arrow"
     writer: pa.RecordBatchFileWriter | None = None
     groups: list[Group] = []
+    told: Told = {}
     waiting: list[pa.RecordBatch] = []
     size = 0
     for batch in _with_last(batches):
@@ -113,10 +109,12 @@ def stage(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[pa.RecordB
         for day, api, part in _by_key(waiting):
             writer.write_batch(part)
             groups.append(Group(name, len(groups), day, api, part.num_rows, part.nbytes))
+            if api in TELLING:
+                told = first([told, first_told([part])])
         waiting, size = [], 0
     if writer is not None:
         writer.close()
-    yield pa.RecordBatch.from_pylist([msgspec.structs.asdict(each) for each in groups], _GROUPS)
+    return Staged(groups, told)
 
 
 def _with_last(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch | None]:
@@ -154,31 +152,23 @@ def _day_text(day: int) -> str:
 # What is made of them --------------------------------------------------------------------------
 
 
-def told_by(spark: SparkSession, groups: Sequence[Group], before: Told = KNOWN) -> Told:
-    """The names that staged frames tell, beside those that were told ``before``."""
-    shares = _shares(spark, [[each] for each in groups if each.api in TELLING])
-    if not shares:
-        return before
-    found = spark.sparkContext.parallelize(shares, len(shares)).map(_told_by_share).collect()
-    return first([before, *found])
-
-
-def _told_by_share(share: list[list[Group]]) -> Told:
-    return first_told(_read([group for groups in share for group in groups], COLUMNS))
-
-
 def write_frames(spark: SparkSession, groups: Sequence[Group], names: Told, folder: Path) -> None:
     """The table ``frames``: staged frames by date and api, with the names of their topics."""
     folder.mkdir(parents=True, exist_ok=True)
     shares = _shares(spark, _files(groups, spark.sparkContext.defaultParallelism))
+    shared = spark.sparkContext.broadcast((shares, names))
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        shares, names = shared.value
+        for batch in batches:
+            for number in batch["id"].to_pylist():
+                for groups in shares[number]:
+                    _write_file(groups, names, folder)
+        yield from ()
+
     if shares:
-        shared: Broadcast[Told] = spark.sparkContext.broadcast(names)
-
-        def run(share: list[list[Group]]) -> None:
-            for groups in share:
-                _write_file(groups, shared.value, folder)
-
-        spark.sparkContext.parallelize(shares, len(shares)).foreach(run)
+        # A DataFrame's tasks, unlike those of an RDD, have the workers that run already.
+        spark.range(len(shares), numPartitions=len(shares)).mapInArrow(run, "id long").collect()
 
 
 def _files(groups: Sequence[Group], cores: int) -> list[list[Group]]:
@@ -239,12 +229,8 @@ def _with_names(batches: list[pa.RecordBatch], names: Told) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=_IN_FILES)
 
 
-def _read(
-    groups: Sequence[Group], columns: Sequence[str] = _STAGED.names
-) -> Iterator[pa.RecordBatch]:
-    fields = [_STAGED.get_field_index(name) for name in columns]
-    options = pa.ipc.IpcReadOptions(included_fields=fields)
+def _read(groups: Sequence[Group]) -> Iterator[pa.RecordBatch]:
     for name, of_file in groupby(groups, lambda group: group.file):
-        with pa.OSFile(name) as source, pa.ipc.open_file(source, options=options) as file:
+        with pa.OSFile(name) as source, pa.ipc.open_file(source) as file:
             for group in of_file:
                 yield file.get_batch(group.number)

@@ -20,12 +20,12 @@ from pyspark.sql import functions as F
 from kafka_admin_proto.capture.topics import MAX_TOPICS
 from kafka_admin_proto.spark import tables
 from kafka_admin_proto.spark.files import SPLIT_SIZE
-from kafka_admin_proto.spark.pipeline import no_step, read_table, write
+from kafka_admin_proto.spark.pipeline import no_step, read_table, write, write_all
 from kafka_admin_proto.spark.publish import CHECKPOINT, TOPICS, Output
-from kafka_admin_proto.spark.staging import stage_frames, told_by, write_frames
+from kafka_admin_proto.spark.staging import stage_frames, write_frames
 from kafka_admin_proto.spark.stream import end_stream, stream_frames
 from kafka_admin_proto.spark.stream_source import SETTLED
-from kafka_admin_proto.spark.topic_names import KNOWN
+from kafka_admin_proto.spark.topic_names import KNOWN, first
 from kafka_admin_proto.spark.walk import AS_USUAL, Reading
 
 _DAY = timedelta(days=1)
@@ -108,9 +108,9 @@ class _Batch:
 
     def publish(self) -> None:
         output, made = self._output, self._made
-        groups = stage_frames(self._frames, output.staging / "walked")
-        self._topics.told = told_by(self._spark, groups, self._topics.told)
-        write_frames(self._spark, groups, self._topics.told, made / "frames")
+        staged = stage_frames(self._frames, output.staging / "walked")
+        self._topics.told = first([self._topics.told, staged.told])
+        write_frames(self._spark, staged.groups, self._topics.told, made / "frames")
         new = _files(made / "frames", "")
         dates = {_date(each) for each in (*self._old, *new)} | self._answered()
         moves, removes = self._derive(dates)
@@ -142,9 +142,9 @@ class _Batch:
             "quorum_events": (tables.quorum_events(calls).where(here), dates),
             "problems": (tables.problems(frames), dates),
         }
+        write_all({self._made / name: table for name, (table, _) in made.items()})
         moves, removes = [], []
-        for name, (table, of_days) in made.items():
-            write(table.repartition("date"), self._made / name, "date")
+        for name, (_, of_days) in made.items():
             for each in sorted(of_days):
                 folder = f"{name}/date={each}"
                 if (self._made / folder).exists():

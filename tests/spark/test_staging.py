@@ -44,10 +44,9 @@ def test_each_frame_is_in_a_group_of_its_day_and_api(
     staging._AT_ONCE = size
     try:
         with tempfile.TemporaryDirectory() as folder:
-            (told,) = stage(map(batch_of, batches), folder)
+            staged = stage(map(batch_of, batches), folder)
             found: Counter[tuple[str, str, str]] = Counter()
-            for row in told.to_pylist():
-                group = Group(**row)
+            for group in staged.groups:
                 table = pa.ipc.open_file(group.file).get_batch(group.number)
                 assert table.num_rows == group.rows
                 found.update((group.date, group.api, body) for body in table["body"].to_pylist())
