@@ -75,7 +75,8 @@ class Output:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._lock is not None:
+        # What a journal names is not tidied away: whoever comes next carries it out.
+        if self._lock is not None and not (self.path / _JOURNAL).exists():
             shutil.rmtree(self.staging, ignore_errors=True)
         self._release()
 

@@ -131,6 +131,27 @@ def test_recovery_is_killed_too(tmp_path: Path) -> None:
     assert content(tmp_path) == tables("new")
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_error_while_tables_are_put_in_place(tmp_path: Path, error: type[BaseException]) -> None:
+    """The process goes on and leaves the folder in order, as after Ctrl-C or on a full disk."""
+    run(tmp_path, "old")
+    rename, calls = Path.rename, 0
+
+    def fails(self: Path, target: Path) -> Path:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise error
+        return rename(self, target)
+
+    with patch.object(Path, "rename", fails), pytest.raises(error):
+        run(tmp_path, "new")
+    with output(tmp_path):
+        pass
+    assert content(tmp_path) == tables("new")
+    assert not list(tmp_path.glob(".staging*"))
+
+
 def test_a_foreign_folder(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("chapter one")
     with (
