@@ -33,16 +33,18 @@ class NoJavaError(KafkaAdminProtoError):
 
 
 def spark_session(
-    master: str = "local[*]",
+    master: str | None = None,
     *,
     app: str = "kafka_admin_proto",
     settings: dict[str, str] | None = None,
 ) -> SparkSession:
     """The session of this process, with the data source ``kafka_capture`` registered.
 
-    ``settings`` are Spark's own and come last. What the environment or they say of the workers'
-    Python stays; otherwise it is the one that runs this. Raises NoJavaError, and MissingExtraError
-    without pyspark. A session that runs already is used as it is.
+    ``master`` is this machine's cores unless given. Under spark-submit, what that was told holds:
+    its master and settings. ``settings`` are Spark's own and come last. What the environment or
+    they say of the workers' Python stays; otherwise it is the one that runs this. Raises
+    NoJavaError, and MissingExtraError without pyspark. A session that runs already is used as it
+    is.
     """
     try:
         from pyspark.sql import SparkSession
@@ -55,13 +57,19 @@ def spark_session(
     found = SparkSession.getActiveSession()
     if found is None:
         check_java()
-        if master.startswith("local"):
-            # Nothing of a session on one machine is for the network.
-            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        # Spark's own setting for this is only heeded by spark-submit.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = SparkSession.builder.master(master).appName(app)
-        for name, value in (_SETTINGS | (settings or {})).items():
+        builder, more = SparkSession.builder, settings or {}
+        if not _is_submitted():
+            master = master or "local[*]"
+            if master.startswith("local"):
+                # Nothing of a session on one machine is for the network.
+                os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+            # Spark's own setting for this is only heeded by spark-submit.
+            python = more.get("spark.pyspark.python", sys.executable)
+            os.environ.setdefault("PYSPARK_PYTHON", python)
+            builder, more = builder.appName(app), _SETTINGS | more
+        if master is not None:
+            builder = builder.master(master)
+        for name, value in more.items():
             builder = builder.config(name, value)
         with _without_boasting():
             found = builder.getOrCreate()
@@ -70,6 +78,11 @@ def spark_session(
     found.dataSource.register(KafkaCapture)
     session: SparkSession = found
     return session
+
+
+def _is_submitted() -> bool:
+    """Whether spark-submit started Java before this; what is set here would replace its options."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 _JAVA_OPTIONS = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} -XX:+UseParallelGC"

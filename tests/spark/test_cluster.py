@@ -39,6 +39,41 @@ open(sys.argv[1] + "/workers", "w").write(str(workers))
 """
 
 
+_ASKING = """
+import sys
+from kafka_admin_proto.spark.session import spark_session
+spark = spark_session()
+said = spark.sparkContext.master, spark.conf.get("spark.sql.shuffle.partitions")
+open(sys.argv[1], "w").write(" ".join(said))
+"""
+
+
+def test_what_spark_submit_was_told_holds(tmp_path: Path) -> None:
+    """Of a job that leaves it to the package to get the session."""
+    try:
+        check_java()
+    except NoJavaError as error:
+        skip_or_fail(str(error))
+    (tmp_path / "job.py").write_text(_ASKING)
+    submit = Path(sys.executable).with_name("spark-submit")
+    command = [
+        submit, "--master", "local[1]", "--conf", "spark.sql.shuffle.partitions=2000",
+        "--conf", "spark.ui.enabled=false", tmp_path / "job.py", tmp_path / "said",
+    ]  # fmt: skip
+    python = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    run = subprocess.run(
+        [str(each) for each in command],
+        cwd=tmp_path,
+        env=os.environ | python | {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert (tmp_path / "said").read_text() == "local[1] 2000"
+
+
 def test_workers_have_what_is_shipped(tmp_path: Path) -> None:
     try:
         check_java()
