@@ -31,6 +31,8 @@ _TELLING = frozenset(
     {"TopicRecord", "RemoveTopicRecord", "PartitionRecord", "PartitionChangeRecord"}
 )
 _NO_LEADER_CHANGE = -2
+#: The last millisecond whose microseconds are 63 bits: a record may say anything.
+_LATEST = ((1 << 63) - 1) // 1000
 _SNAPSHOT = re.compile(r"(\d{20})-\d{10}\.checkpoint")
 
 
@@ -138,7 +140,7 @@ def record_rows(records: Iterable[Json]) -> Iterator[Json]:
         row = {
             "source": name,
             "log_offset": record["offset"],
-            "ts": record["timestamp"] * 1000 if record["timestamp"] >= 0 else None,
+            "ts": record["timestamp"] * 1000 if 0 <= record["timestamp"] <= _LATEST else None,
             "topic_id": topic_id(fields.get("topicId")),
         }
         if name == "TopicRecord":

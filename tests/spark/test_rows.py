@@ -333,6 +333,16 @@ def test_the_metadata_log() -> None:
     assert {row["topic_id"] for row in created} <= named
 
 
+def test_times_that_nobody_can_mean() -> None:
+    """A record may say anything; a column of microseconds has 63 bits."""
+    name = LOG / "00000000000000000000.log"
+    record = next(iter(segment_records(str(name), str(name))))
+    latest = (1 << 63) // 1000
+    times = [next(record_rows([record | {"timestamp": each}]))["ts"] for each in (
+        -1, 5, latest, latest + 1, (1 << 63) - 1)]  # fmt: skip
+    assert times == [None, 5000, latest * 1000, None, None]
+
+
 def test_a_snapshot_is_of_its_offset() -> None:
     name = LOG / "00000000000000000042-0000000001.checkpoint"
     records = list(segment_records(str(name), str(name)))
