@@ -74,6 +74,8 @@ def upgrade(frames: DataFrame | None, target: str) -> Section:
         if answer.total:
             parts.append(_upgrade_table(heading, answer, folded))
     found.unpersist()
+    if not any(totals) and frames.where("direction = 'request'").isEmpty():
+        return empty(id, title, "Nobody knows: there is no request that could be read.")
     said = [
         f"Who sends versions of requests that Kafka {name} has no more "
         f"(facts of {release(target).patch}; KIP-896 for 4.0)."

@@ -20,6 +20,7 @@ from kafka_admin_proto.render.meanings import api_name
 from kafka_admin_proto.spark import queries
 from kafka_admin_proto.spark.answers import in_micros
 from kafka_admin_proto.spark.frames import read_frames
+from kafka_admin_proto.spark.report_people import upgrade
 from tests.render.frames import HOSTILE
 from tests.spark.report_tables import (
     MICROS,
@@ -292,6 +293,14 @@ def test_tables_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
         if table in found:
             asked = question(found[table], *(["4.0"] if name == "upgrade" else []))
             assert asked.collect() == []
+
+
+def test_nobody_is_ready_without_requests(spark: SparkSession, tmp_path: Path) -> None:
+    """Of traffic that is encrypted, for one, no frame is read."""
+    frames = queries.read_tables(spark, str(write_tables(tmp_path, everything())))["frames"]
+    assert upgrade(frames, "2.8").headline == "ready"
+    unread = upgrade(frames.where("direction <> 'request'"), "4.0")
+    assert (unread.headline, unread.bad) == ("none", False)
 
 
 def test_views(spark: SparkSession, tables: Mapping[str, DataFrame]) -> None:
