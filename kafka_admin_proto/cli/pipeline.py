@@ -129,7 +129,8 @@ def pipeline(
         raise click.UsageError("--overwrite does not go with --streaming: name another folder")
     start = time.monotonic()
     with _for_people():
-        names = [] if streaming else _files(captures, out)
+        _check_out(captures, out)
+        names = [] if streaming else _files(captures)
         segments = _segments(names)
         packets = _without(names, segments)
         if not streaming and not (packets or segments):
@@ -214,12 +215,17 @@ def _session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
         spark.stop()
 
 
-def _files(captures: Sequence[str], out: Path) -> list[str]:
-    from kafka_admin_proto.spark.files import list_files
-
+def _check_out(captures: Sequence[str], out: Path) -> None:
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(out)):
+        raise click.UsageError(f"--out {out} is a URI: tables go to a folder that all workers see")
     inside = next((name for name in captures if _is_inside(out, name)), None)
     if inside is not None:
         raise click.UsageError(f"--out {out} is inside {inside}, and would be read as captures")
+
+
+def _files(captures: Sequence[str]) -> list[str]:
+    from kafka_admin_proto.spark.files import list_files
+
     try:
         return list_files(captures)
     except (OSError, ValueError) as error:

@@ -52,6 +52,13 @@ def test_tables_among_the_captures(tmp_path: Path) -> None:
     shutil.copy(SAMPLE, tmp_path)
     assert "is inside" in refused(tmp_path, "--out", tmp_path / "out")
     assert "is inside" in refused(tmp_path, "--out", tmp_path)
+    assert "is inside" in refused(tmp_path, "--out", tmp_path / "out", "--streaming")
+
+
+def test_tables_in_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "is a URI" in refused(SAMPLE, "--out", "s3://bucket/tables")
+    assert not list(tmp_path.iterdir())
 
 
 def test_tables_of_other_captures(tmp_path: Path) -> None:
