@@ -57,11 +57,16 @@ def list_files(paths: Iterable[str]) -> list[str]:
 def list_changes(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
     """The same files, and when each changed, in seconds since 1970."""
     for path in paths:
-        names = sorted(glob.glob(path)) if glob.has_magic(path) else [path]
+        names = sorted(glob.glob(path)) if _is_pattern(path) else [path]
         if not names:
             raise FileNotFoundError(f"no file matches {path}")
         for name in names:
             yield from _below(name)
+
+
+def _is_pattern(path: str) -> bool:
+    """A name that has a bracket, as a shell hands it on, is the file's that is there."""
+    return glob.has_magic(path) and "://" not in path and not Path(path).exists()
 
 
 def _below(name: str) -> Iterator[tuple[str, int]]:
