@@ -66,11 +66,13 @@ class _Batches(msgspec.Struct, frozen=True):
         numbers = self._numbers()
         if numbers:
             number = max(numbers)
-            ended = self.checkpoint / _ENDED
-            if ended.exists():
-                number = int(ended.read_text())
+            last = last_batch(self.checkpoint)
+            if last is None:
+                new = self.checkpoint / f".{_ENDED}"
+                new.write_text(str(number + 1))
+                new.replace(self.checkpoint / _ENDED)
             else:
-                ended.write_text(str(number))
+                number = last - 1
             none = spark.createDataFrame([], from_arrow_schema(PACKETS))
             self._walk(none, number + 1, 1 << 62)
 
@@ -146,6 +148,12 @@ def stream_frames(
     if every is None:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=every).start()
+
+
+def last_batch(checkpoint: Path) -> int | None:
+    """The batch with which ``end_stream`` began to end a stream, perhaps in vain; None before."""
+    ended = checkpoint / _ENDED
+    return int(ended.read_text()) if ended.exists() else None
 
 
 def end_stream(

@@ -23,7 +23,7 @@ from kafka_admin_proto.spark.files import SPLIT_SIZE
 from kafka_admin_proto.spark.pipeline import no_step, read_table, write, write_all
 from kafka_admin_proto.spark.publish import CHECKPOINT, TOPICS, Output
 from kafka_admin_proto.spark.staging import stage_frames, write_frames
-from kafka_admin_proto.spark.stream import end_stream, stream_frames
+from kafka_admin_proto.spark.stream import end_stream, last_batch, stream_frames
 from kafka_admin_proto.spark.stream_source import SETTLED
 from kafka_admin_proto.spark.topic_names import KNOWN, first
 from kafka_admin_proto.spark.walk import AS_USUAL, Reading
@@ -53,14 +53,17 @@ def run_stream(
     sink = StreamTables(output, step).publish_batch
     checkpoint = output.path / CHECKPOINT
     checkpoint.mkdir(exist_ok=True)
-    query = stream_frames(
-        spark, *paths, checkpoint=checkpoint, sink=sink, reading=reading,
-        every=every, splitSize=str(split_size), minFileAge=str(settled),
-    )  # fmt: skip
-    try:
-        query.awaitTermination()
-    finally:
-        query.stop()
+    last = last_batch(checkpoint)
+    # What was killed in its last batch has no files to read any more.
+    if not (end and last is not None and output.batch < last):
+        query = stream_frames(
+            spark, *paths, checkpoint=checkpoint, sink=sink, reading=reading,
+            every=every, splitSize=str(split_size), minFileAge=str(settled),
+        )  # fmt: skip
+        try:
+            query.awaitTermination()
+        finally:
+            query.stop()
     if end:
         step("open connections")
         end_stream(spark, checkpoint, sink, reading)

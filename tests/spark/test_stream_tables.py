@@ -13,7 +13,10 @@ from pyspark.sql import SparkSession
 
 from kafka_admin_proto.spark.publish import Output
 from kafka_admin_proto.spark.schemas import TABLES
+from kafka_admin_proto.spark.stream import StreamEndedError
 from kafka_admin_proto.spark.stream_tables import StreamTables, run_stream
+from tests.capture.packets import conversation, pcap
+from tests.capture.test_captures import USUAL
 from tests.spark.test_pipeline import by_one_process, frames_in, make, rows_of
 from tests.spark.traffic import write_mixed
 
@@ -69,6 +72,26 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
     make(spark, whole, copies)
     for name in TABLES:
         assert table(spark, out, name) == table(spark, whole, name), name
+
+
+def test_the_end_is_killed(spark: SparkSession, tmp_path: Path) -> None:
+    """What open connections have is not lost with the run that was to take it."""
+    folder, out = tmp_path / "captures", tmp_path / "out"
+    folder.mkdir()
+    capture = folder / "cut.pcap"
+    capture.write_bytes(pcap(conversation(USUAL[:1], size=10, farewell=False)[:-1]))
+    stream(spark, folder, out)
+    with (
+        patch.object(Output, "publish", side_effect=Killed),
+        pytest.raises(Killed),
+    ):
+        stream(spark, folder, out, end=True)
+    expected = by_one_process([capture])
+    assert frames_in(spark, out) != expected
+    stream(spark, folder, out, end=True)
+    assert frames_in(spark, out) == expected
+    with pytest.raises(StreamEndedError):
+        stream(spark, folder, out, end=True)
 
 
 def test_the_same_batch_again(spark: SparkSession, tmp_path: Path) -> None:
