@@ -190,9 +190,18 @@ def _records(question: DataFrame) -> Iterator[dict[str, Any]]:
     for row in in_micros(question).toLocalIterator():
         record = row.asDict(recursive=True)
         for name in times:
-            moment = _when(record[name])
-            record[name] = None if moment is None else moment.isoformat().replace("+00:00", "Z")
+            record[name] = _instant(record[name])
         yield record
+
+
+def _instant(micros: int | None) -> str | None:
+    """ISO 8601 with a Z; as a number what is after the year 9999, as captures may have it."""
+    if micros is None:
+        return None
+    try:
+        return (_EPOCH + timedelta(microseconds=micros)).isoformat().replace("+00:00", "Z")
+    except OverflowError:
+        return f"{micros} µs since 1970"
 
 
 def _text(value: Any) -> str:

@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from kafka_admin_proto.cli.report import _records
 from kafka_admin_proto.errors import UnknownReleaseError
 from kafka_admin_proto.protocol.releases import BROKER_APIS, releases
 from kafka_admin_proto.render.meanings import api_name
@@ -301,6 +302,13 @@ def test_nobody_is_ready_without_requests(spark: SparkSession, tmp_path: Path) -
     assert upgrade(frames, "2.8").headline == "ready"
     unread = upgrade(frames.where("direction <> 'request'"), "4.0")
     assert (unread.headline, unread.bad) == ("none", False)
+
+
+def test_times_after_the_year_9999(spark: SparkSession) -> None:
+    found = _records(
+        spark.sql("SELECT timestamp_micros(288230376151711744) AS ts UNION ALL SELECT null")
+    )
+    assert [each["ts"] for each in found] == ["288230376151711744 µs since 1970", None]
 
 
 def test_views(spark: SparkSession, tables: Mapping[str, DataFrame]) -> None:
