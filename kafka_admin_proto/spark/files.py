@@ -16,16 +16,17 @@ from pyarrow import fs
 from kafka_admin_proto.capture import request_log
 from kafka_admin_proto.capture.captures import first_timestamp
 from kafka_admin_proto.capture.packet_files import is_capture
-from kafka_admin_proto.capture.splits import split_points
+from kafka_admin_proto.capture.splits import split_points, splittable
 from kafka_admin_proto.capture.text import SAMPLE
 
 #: Bytes of a large file that one task reads.
 SPLIT_SIZE = 128 * 1024 * 1024
 #: Files that are looked at side by side when a job is planned.
 _LOOKS = 16
-#: What a packet's place in the whole capture has of its bits for the place in its file.
-POSITION_BITS = 44
-MOST_FILES = 1 << (63 - POSITION_BITS)
+#: What a packet's place in the whole capture has of its bits for the place in its file: of 16 GB a
+#: rank. A larger file takes several ranks. The others are for ranks, which a stream uses up.
+POSITION_BITS = 34
+MOST_RANKS = 1 << (63 - POSITION_BITS)
 
 Kind = Literal["pcap", "log"]
 
@@ -34,7 +35,8 @@ class Part(msgspec.Struct, frozen=True):
     """What of a file one task reads: the packets that start in bytes ``start`` to ``end``.
 
     ``rank`` is the file's place among all files of the capture, ``clock`` the latest time (in
-    microseconds) at which any file up to this one starts.
+    microseconds) at which any file up to this one starts. Packets are ``numbered`` one by one where
+    nobody knows how many bytes the file has: it is compressed.
     """
 
     file: str
@@ -43,6 +45,7 @@ class Part(msgspec.Struct, frozen=True):
     start: int
     end: int
     clock: int = 0
+    numbered: bool = False
 
 
 def list_files(paths: Iterable[str]) -> list[str]:
@@ -140,6 +143,12 @@ class _Look(msgspec.Struct, frozen=True, order=True):
     name: str
     kind: Kind = "pcap"
     parts: tuple[tuple[int, int], ...] = ((0, 0),)
+    numbered: bool = True
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks its packets' places take."""
+        return 1 if self.numbered else 1 + (self.parts[-1][1] >> POSITION_BITS)
 
 
 def plan(
@@ -156,12 +165,16 @@ def plan(
     """
     with ThreadPoolExecutor(_LOOKS) as pool:
         looks = sorted(pool.map(partial(_look, split_size=split_size), names))
-    if first_rank + len(looks) > MOST_FILES:
-        raise ValueError(f"{first_rank + len(looks)} files; a capture has at most {MOST_FILES}")
     parts = []
-    for rank, look in enumerate(looks, first_rank):
+    rank = first_rank
+    for look in looks:
         clock = max(clock, look.first)
-        parts += [Part(look.name, rank, look.kind, *each, clock) for each in look.parts]
+        parts += [
+            Part(look.name, rank, look.kind, *each, clock, look.numbered) for each in look.parts
+        ]
+        rank += look.ranks
+    if rank > MOST_RANKS:
+        raise ValueError(f"{rank} files or pieces of 16 GB; a capture has at most {MOST_RANKS}")
     return parts
 
 
@@ -174,4 +187,5 @@ def _look(name: str, split_size: int) -> _Look:
         return _Look(0, name)
     if not is_capture(head) and request_log.matches(head):
         return _Look(0, name, "log", ((0, size),))
-    return _Look(first_timestamp(head), name, "pcap", tuple(split_points(head, size, split_size)))
+    parts = tuple(split_points(head, size, split_size))
+    return _Look(first_timestamp(head), name, "pcap", parts, not splittable(head))

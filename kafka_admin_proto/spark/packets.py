@@ -51,6 +51,7 @@ _PAYLOAD = PACKETS.get_field_index("payload")
 _ROWS, _BYTES = 4096, 4 * 1024 * 1024
 #: Lines of a log that stay together.
 _LINES_BITS = 10
+_TOO_MANY = f"more than {1 << POSITION_BITS} {{what}} in one file: the others are not read"
 
 
 class Times(msgspec.Struct, frozen=True):
@@ -107,14 +108,18 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
     counts: dict[str, int] = {}
     ends: dict[bytes, tuple[bytes, int]] = {}
     faults: list[_Row] = []
+    position = part.start
 
     def report(at: int, error: DumpError) -> None:
-        faults.append(_fault(part, base | at, str(error)))
+        faults.append(_fault(part, base + (position if part.numbered else at), str(error)))
 
-    position = part.start
     try:
         with OpenFile(part.file) as file:
-            for position, packet in read_split(file, part.start, part.end, report):
+            for at, packet in read_split(file, part.start, part.end, report):
+                position = position + 1 if part.numbered else at
+                if part.numbered and position >> POSITION_BITS:
+                    report(at, DumpError(_TOO_MANY.format(what="packets")))
+                    break
                 ts, link, data = packet
                 if not times.since <= ts < times.until:
                     continue
@@ -137,14 +142,14 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
                     flow_end = ends[key] = (key, 0) if key <= other else (other, 1)
                 flow, end = flow_end
                 yield (
-                    capture, base | position, part.clock, ts, flow, end, sequence, flags,
+                    capture, base + position, part.clock, ts, flow, end, sequence, flags,
                     acknowledged, missing, payload, None,
                 )  # fmt: skip
     except OSError as error:
-        faults.append(_fault(part, base | position, str(error)))
+        faults.append(_fault(part, base + position, str(error)))
     yield from faults
     for fault, count in counts.items():
-        yield _fault(part, base | position, fault, count)
+        yield _fault(part, base + position, fault, count)
 
 
 def _fault(part: Part, place: int, problem: str, count: int = 0) -> _Row:
@@ -161,7 +166,10 @@ def _log_rows(part: Part) -> Iterator[_Row]:
     try:
         with open_stream(part.file) as stream:
             for number, line in logged_lines(stream):
-                place = base | number
+                if number >> POSITION_BITS:
+                    yield _fault(part, base, _TOO_MANY.format(what="lines"))
+                    break
+                place = base + number
                 flow = b"lines:" + (place >> _LINES_BITS).to_bytes(8, "big")
                 yield (
                     capture, place, part.clock, None, flow, None, None, None, None, None, line,
