@@ -17,7 +17,7 @@ from kafka_admin_proto.capture.tcp_segments import (
     reversed_key,
 )
 from kafka_admin_proto.errors import DumpError
-from kafka_admin_proto.spark.files import POSITION_BITS, OpenFile, Part, open_stream
+from kafka_admin_proto.spark.files import POSITION_BITS, Part, open_part, open_stream
 from kafka_admin_proto.wire.blobs import readable
 
 #: One row for each TCP packet, line of a request log, and fault of a file.
@@ -69,14 +69,19 @@ def read_part(
 ) -> Iterator[pa.RecordBatch]:
     """The packets of a part, of each row those columns; what is wrong with the file is a row."""
     batch = _Batch(columns)
-    rows = _log_rows(part) if part.kind == "log" else _packet_rows(part, times)
-    for row in rows:
+    for row in _rows(part, times):
         if batch.add(row):
             yield batch.take()
     yield batch.take()
 
 
 _Row = tuple[object, ...]
+
+
+def _rows(part: Part, times: Times) -> Iterator[_Row]:
+    if part.problem is not None:
+        return iter([_fault(part, part.rank << POSITION_BITS, part.problem)])
+    return _log_rows(part) if part.kind == "log" else _packet_rows(part, times)
 
 
 class _Batch:
@@ -114,7 +119,7 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
         faults.append(_fault(part, base + (position if part.numbered else at), str(error)))
 
     try:
-        with OpenFile(part.file) as file:
+        with open_part(part) as file:
             for at, packet in read_split(file, part.start, part.end, report):
                 position = position + 1 if part.numbered else at
                 if part.numbered and position >> POSITION_BITS:
@@ -164,7 +169,7 @@ def _log_rows(part: Part) -> Iterator[_Row]:
     capture = readable(part.file)
     base = part.rank << POSITION_BITS
     try:
-        with open_stream(part.file) as stream:
+        with open_part(part), open_stream(part.file) as stream:
             for number, line in logged_lines(stream):
                 if number >> POSITION_BITS:
                     yield _fault(part, base, _TOO_MANY.format(what="lines"))

@@ -143,6 +143,7 @@ def stream_frames(
     else:
         packets = packets.option("path", paths[0])
     batches = _Batches(folder, sink, reading, timeout)
+    packets = packets.option("fileLog", str(folder.absolute() / "files"))
     writer = packets.load().writeStream.foreachBatch(batches.take)
     writer = writer.option("checkpointLocation", str(folder / "query"))
     if every is None:

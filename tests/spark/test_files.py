@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.spark import files, packets
-from kafka_admin_proto.spark.files import list_files, plan
+from kafka_admin_proto.spark.files import list_files, look_at, parts_of, plan
 from kafka_admin_proto.spark.packets import read_part
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import USUAL
@@ -31,10 +31,10 @@ def test_uris_are_no_patterns(tmp_path: Path) -> None:
         list_files([f"file://{tmp_path}/2026-*"])
 
 
-def places(names: list[Path], **options: int) -> list[int]:
+def places(names: list[Path], split_size: int) -> list[int]:
     """Those of all packets, in the order in which the parts of these files are read."""
     found = []
-    for part in plan(list(map(str, names)), **options):
+    for part in plan(list(map(str, names)), split_size):
         for batch in read_part(part):
             found += batch["place"].to_pylist()
     return found
@@ -72,8 +72,9 @@ def test_many_files(tmp_path: Path) -> None:
     """A file a minute of each of a hundred brokers, for years."""
     name = tmp_path / "one.pcap"
     name.write_bytes(pcap(conversation(USUAL)))
-    (part,) = plan([str(name)], first_rank=8 * 365 * 24 * 60 * 100)
+    looks = look_at([str(name)], 1 << 20)
+    (part,) = parts_of(looks, 8 * 365 * 24 * 60 * 100)
     place = next(read_part(part))["place"][0].as_py()
     assert 0 < place < 1 << 63
     with pytest.raises(ValueError, match="a capture has at most"):
-        plan([str(name)], first_rank=files.MOST_RANKS)
+        parts_of(looks, files.MOST_RANKS)
