@@ -39,6 +39,8 @@ from kafka_admin_proto.spark.walk import (
 #: ones after ten minutes (connections.max.idle.ms).
 TIMEOUT = 3600
 _ENDED = "ended"
+#: Spark puts a file ``_SUCCESS`` into a folder that is whole, unless a cluster says otherwise.
+_MARKED = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "true"}
 
 Sink = Callable[[DataFrame, int], None]
 
@@ -56,10 +58,15 @@ class _Batches(msgspec.Struct, frozen=True):
     timeout: int
 
     def take(self, packets: DataFrame, number: int) -> None:
-        """Batch ``number`` of the stream."""
-        first = packets.select(F.unix_micros("clock")).head()
-        clock = 0 if first is None else first[0]
-        self._walk(packets, number, clock - self.timeout * 1_000_000)
+        """Batch ``number`` of the stream.
+
+        What an earlier try of it has walked holds: files may have gone since.
+        """
+        if not self._is_walked(number):
+            first = packets.select(F.unix_micros("clock")).head()
+            clock = 0 if first is None else first[0]
+            self._walk(packets, number, clock - self.timeout * 1_000_000)
+        self._hand_out(packets.sparkSession, number)
 
     def end(self, spark: SparkSession) -> None:
         """All connections are over: what they still have is a last batch."""
@@ -73,8 +80,10 @@ class _Batches(msgspec.Struct, frozen=True):
                 new.replace(self.checkpoint / _ENDED)
             else:
                 number = last - 1
-            none = spark.createDataFrame([], from_arrow_schema(PACKETS))
-            self._walk(none, number + 1, 1 << 62)
+            if not self._is_walked(number + 1):
+                none = spark.createDataFrame([], from_arrow_schema(PACKETS))
+                self._walk(none, number + 1, 1 << 62)
+            self._hand_out(spark, number + 1)
 
     def _walk(self, packets: DataFrame, number: int, close_before: int) -> None:
         spark = packets.sparkSession
@@ -88,14 +97,24 @@ class _Batches(msgspec.Struct, frozen=True):
             partial(_walk, reading=self.reading, stream=Stream(close_before)),
             from_arrow_schema(STREAMED),
         )
-        folder = str(self._folder(number))
-        walked.write.mode("overwrite").parquet(folder)
-        staged = spark.read.schema(from_arrow_schema(STREAMED)).parquet(folder)
+        writer = walked.write.mode("overwrite").options(**_MARKED)
+        writer.parquet(str(self._folder(number)))
+
+    def _is_walked(self, number: int) -> bool:
+        """Whether all of a batch is in its folder."""
+        return (self._folder(number) / "_SUCCESS").exists()
+
+    def _hand_out(self, spark: SparkSession, number: int) -> None:
+        """Give the sink the frames of a batch that is walked."""
+        staged = self._staged(spark, number)
         self.sink(staged.where("state IS NULL").select(*FRAMES.names), number)
+
+    def _staged(self, spark: SparkSession, number: int) -> DataFrame:
+        return spark.read.schema(from_arrow_schema(STREAMED)).parquet(str(self._folder(number)))
 
     def _left_by(self, spark: SparkSession, number: int) -> DataFrame:
         """Flows that go on, as rows in front of their packets."""
-        staged = spark.read.schema(from_arrow_schema(STREAMED)).parquet(str(self._folder(number)))
+        staged = self._staged(spark, number)
         values = {
             "place": F.lit(-1).cast("long"),
             "flow": F.col("flow"),
