@@ -213,10 +213,10 @@ def look_at(names: Sequence[str], split_size: int) -> list[Look]:
         return sorted(pool.map(partial(_look, split_size=split_size), names))
 
 
-def parts_of(looks: Iterable[Look], first_rank: int = 0, clock: int = 0) -> list[Part]:
-    """The parts of files; ``first_rank`` and ``clock`` are where those before them have come to."""
+def parts_of(looks: Iterable[Look], first_rank: int = 0) -> list[Part]:
+    """The parts of files; ``first_rank`` is the one after those of the files before them."""
     parts = []
-    rank = first_rank
+    rank, clock = first_rank, 0
     for look in looks:
         clock = max(clock, look.first)
         parts += [

@@ -104,10 +104,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         else:
             return start
         number, rank = start["batch"] + 1, start["rank"]
-        parts = parts_of(looks, rank, start["clock"])
-        clock = max([start["clock"], *(part.clock for part in parts)])
+        times = (_start(look, files[look.name], there.now) for look in looks)
+        clock = max(start["clock"], *times, 0)
         # All rows of a batch have its time, whichever file they are from.
-        parts = [msgspec.structs.replace(part, clock=clock) for part in parts]
+        parts = [msgspec.structs.replace(part, clock=clock) for part in parts_of(looks, rank)]
         self._log.add(number, parts, files, there.files, there.now)
         return {"batch": number, "rank": rank + sum(each.ranks for each in looks), "clock": clock}
 
@@ -149,6 +149,14 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 def _is_news(file: Found, known: Mapping[str, Known]) -> bool:
     before = known.get(file.name)
     return before is None or (before.changed, before.size) != (file.changed, file.size)
+
+
+def _start(look: Look, file: Known, now: int) -> int:
+    """The time at which a file starts, of which packets by a wrong clock may tell anything.
+
+    None was captured after the file's last change, nor after it was found.
+    """
+    return min(look.first, file.changed or now, now)
 
 
 def _is_another(name: str, before: Known) -> bool:

@@ -245,3 +245,19 @@ def test_what_is_remembered_is_bounded(source: Source, monkeypatch: pytest.Monke
         source.put(f"{number}.pcap", capture(number))
         source.step(anew=True)
     assert len(FileLog(source.log).known(22)) == 12
+
+
+def test_a_clock_that_is_wrong(source: Source) -> None:
+    """The stream's time goes on with the next files, and is the same when a batch comes again."""
+    source.put("a.pcap", capture(0))
+    source.step()
+    assert source.offsets[-1]["clock"] == START + 100
+    far = pcap(conversation(USUAL, ts=4_000_000_000 * SECOND))
+    changed = source.put("b.pcap", far, age=3600).stat().st_mtime_ns // 1000
+    rows = source.step()
+    assert source.offsets[-1]["clock"] == changed
+    assert {row["clock"].timestamp() for row in rows} == {changed / SECOND}
+    assert source.rows() == rows
+    source.put("next year.pcap", far, age=-365 * 86_400)
+    source.step()
+    assert changed < source.offsets[-1]["clock"] <= time.time() * SECOND
