@@ -87,14 +87,23 @@ def list_files(paths: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(each.name for each in find_files(paths)))
 
 
-def find_files(paths: Iterable[str]) -> Iterator[Found]:
-    """The same files, and what of them is known without a look."""
+def find_files(paths: Iterable[str], *, more_to_come: bool = False) -> Iterator[Found]:
+    """The same files, and what of them is known without a look.
+
+    Where there are ``more_to_come``, a pattern may match none yet.
+    """
     for path in paths:
-        names = sorted(glob.glob(path)) if _is_pattern(path) else [path]
-        if not names:
+        pattern = _is_pattern(path)
+        names = sorted(glob.glob(path)) if pattern else [path]
+        if not names and not more_to_come:
             raise FileNotFoundError(f"no file matches {path}")
         for name in names:
-            yield from _below(name)
+            try:
+                yield from _below(name)
+            except FileNotFoundError:
+                # It is gone since the pattern was matched.
+                if not (pattern and more_to_come):
+                    raise
 
 
 def _is_pattern(path: str) -> bool:

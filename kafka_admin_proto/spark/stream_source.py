@@ -142,7 +142,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return looks, files
 
     def _there(self) -> _There:
-        files = {each.name: each for each in find_files(self._paths)}
+        files = {each.name: each for each in find_files(self._paths, more_to_come=True)}
         return _There(time.time_ns() // 1000, files)
 
 

@@ -35,6 +35,7 @@ class Source:
     def __init__(self, folder: Path) -> None:
         self.files = folder / "captures"
         self.files.mkdir()
+        self.path = str(self.files)
         self.log = folder / "log"
         self.offsets: list[dict[str, Any]] = []
 
@@ -47,7 +48,7 @@ class Source:
 
     def reader(self) -> StreamReader:
         reader = StreamReader(
-            PACKETS.names, [str(self.files)], 1 << 30, most_files=2, settled=10,
+            PACKETS.names, [self.path], 1 << 30, most_files=2, settled=10,
             log=FileLog(self.log),
         )  # fmt: skip
         reader.prepareForTriggerAvailableNow()
@@ -261,3 +262,17 @@ def test_a_clock_that_is_wrong(source: Source) -> None:
     source.put("next year.pcap", far, age=-365 * 86_400)
     source.step()
     assert changed < source.offsets[-1]["clock"] <= time.time() * SECOND
+
+
+def test_a_pattern_that_matches_nothing_yet(source: Source) -> None:
+    source.path = str(source.files / "*.pcap")
+    source.put("a.txt", capture(0))
+    assert source.step() == []
+    source.put("a.pcap", capture(0))
+    assert names(source.step()) == {"a.pcap": PACKETS_OF_ONE}
+
+
+def test_a_folder_that_is_not_there(source: Source) -> None:
+    source.path = str(source.files / "captures")
+    with pytest.raises(FileNotFoundError, match="there is no"):
+        source.step()
