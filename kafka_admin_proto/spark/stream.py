@@ -65,7 +65,7 @@ class _Batches(msgspec.Struct, frozen=True):
         if not self._is_walked(number):
             first = packets.select(F.unix_micros("clock")).head()
             clock = 0 if first is None else first[0]
-            self._walk(packets, number, clock - self.timeout * 1_000_000)
+            self._walk(packets, number, Stream(clock, self.timeout * 1_000_000))
         self._hand_out(packets.sparkSession, number)
 
     def end(self, spark: SparkSession) -> None:
@@ -82,10 +82,10 @@ class _Batches(msgspec.Struct, frozen=True):
                 number = last - 1
             if not self._is_walked(number + 1):
                 none = spark.createDataFrame([], from_arrow_schema(PACKETS))
-                self._walk(none, number + 1, 1 << 62)
+                self._walk(none, number + 1, Stream(1 << 62, 0))
             self._hand_out(spark, number + 1)
 
-    def _walk(self, packets: DataFrame, number: int, close_before: int) -> None:
+    def _walk(self, packets: DataFrame, number: int, stream: Stream) -> None:
         spark = packets.sparkSession
         rows = packets.select(*PACKETS.names, F.lit(None).cast("binary").alias("state"))
         if number:
@@ -94,7 +94,7 @@ class _Batches(msgspec.Struct, frozen=True):
             if old < number - 1:
                 shutil.rmtree(self._folder(old))
         walked = by_flow(rows).mapInArrow(
-            partial(_walk, reading=self.reading, stream=Stream(close_before)),
+            partial(_walk, reading=self.reading, stream=stream),
             from_arrow_schema(STREAMED),
         )
         writer = walked.write.mode("overwrite").options(**_MARKED)
