@@ -77,8 +77,14 @@ def read_captures(
 
 def first_timestamp(head: bytes) -> int:
     """The time of a capture's first packet, 0 where the start of the file does not have it."""
+    packet = first_packet(head)
+    return 0 if packet is None else packet[0]
+
+
+def first_packet(head: bytes) -> Packet | None:
+    """The first packet of a capture that starts so, if it is whole there."""
     source = open_packets(BytesIO(head))
-    return next((packet[0] for packet in read_packets(source, lambda at, error: None)), 0)
+    return next(read_packets(source, lambda at, error: None), None)
 
 
 class Connections:

@@ -66,10 +66,9 @@ class Flow:
         capture: str,
     ) -> None:
         """A segment that ``end`` has sent, and the packet it was in; see `tcp_segments.Segment`."""
+        if self.over is not None:
+            self.settle(ts)
         conversation = self._conversation
-        if self.over is not None and ts - self.over > AFTERMATH:
-            self.close()
-            conversation = self._client = None
         self.ts, self.at = ts, at
         self._settings.topics.now = at
         if flags & SYN:
@@ -96,6 +95,12 @@ class Flow:
             one, other = conversation.directions
             if flags & RST or (one.ended and other.ended):
                 self.over = ts
+
+    def settle(self, now: int) -> None:
+        """Close a connection that ended a while before: of it only ``uses`` is left."""
+        if self.over is not None and now - self.over > AFTERMATH:
+            self.close()
+            self._client = None
 
     def close(self) -> None:
         """The connection is over, or the capture is: hand out what it still has."""

@@ -130,8 +130,10 @@ def pipeline(
     start = time.monotonic()
     with _for_people():
         _check_out(captures, out)
-        names = [] if streaming else _files(captures)
+        names = _files(captures, streaming)
         segments = _segments(names)
+        if streaming:
+            _refuse_logs([*captures, *segments])
         packets = _without(names, segments)
         if not streaming and not (packets or segments):
             raise click.UsageError(f"there are no files in {', '.join(captures)}")
@@ -223,11 +225,22 @@ def _check_out(captures: Sequence[str], out: Path) -> None:
         raise click.UsageError(f"--out {out} is inside {inside}, and would be read as captures")
 
 
-def _files(captures: Sequence[str]) -> list[str]:
-    from kafka_admin_proto.spark.files import list_files
+def _refuse_logs(names: Sequence[str]) -> None:
+    """A stream does not read the metadata log: a broker goes on writing to the last segment."""
+    for name in names:
+        if is_segment(name) or Path(name).name.startswith(f"{METADATA_TOPIC}-"):
+            raise click.UsageError(
+                f"{name} is of a metadata log, which a stream does not read: leave it out, and run "
+                "the pipeline on it without --streaming, into a folder of its own"
+            )
+
+
+def _files(captures: Sequence[str], streaming: bool) -> list[str]:
+    from kafka_admin_proto.spark.files import find_files
 
     try:
-        return list_files(captures)
+        found = find_files(captures, more_to_come=streaming)
+        return list(dict.fromkeys(each.name for each in found))
     except (OSError, ValueError) as error:
         raise click.UsageError(str(error)) from None
 

@@ -3,38 +3,60 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import msgspec
 from pyarrow import fs
 
 from kafka_admin_proto.capture import request_log
-from kafka_admin_proto.capture.captures import first_timestamp
+from kafka_admin_proto.capture.captures import first_packet
 from kafka_admin_proto.capture.packet_files import is_capture
-from kafka_admin_proto.capture.splits import split_points
+from kafka_admin_proto.capture.splits import split_points, splittable
 from kafka_admin_proto.capture.text import SAMPLE
 
 #: Bytes of a large file that one task reads.
 SPLIT_SIZE = 128 * 1024 * 1024
+#: Bytes that tell a file from others: they have the times of its first packets.
+_START = 1024
 #: Files that are looked at side by side when a job is planned.
 _LOOKS = 16
-#: What a packet's place in the whole capture has of its bits for the place in its file.
-POSITION_BITS = 44
-MOST_FILES = 1 << (63 - POSITION_BITS)
+#: What a packet's place in the whole capture has of its bits for the place in its file: of 16 GB a
+#: rank. A larger file takes several ranks. The others are for ranks, which a stream uses up.
+POSITION_BITS = 34
+MOST_RANKS = 1 << (63 - POSITION_BITS)
 
 Kind = Literal["pcap", "log"]
 
 
-class Part(msgspec.Struct, frozen=True):
+class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
+    """A file as it was when it was looked at: its size, and a hash of its first bytes."""
+
+    size: int
+    start: str
+
+    @classmethod
+    def of(cls, head: bytes, size: int) -> Self:
+        """Of a file of that size that starts so."""
+        return cls(size, hashlib.blake2b(head[:_START], digest_size=16).hexdigest())
+
+    def is_start_of(self, head: bytes) -> bool:
+        """Whether a file that starts so starts as this one did, however much was added to it."""
+        return self == Fingerprint.of(head[: self.size], self.size)
+
+
+class Part(msgspec.Struct, frozen=True, omit_defaults=True):
     """What of a file one task reads: the packets that start in bytes ``start`` to ``end``.
 
     ``rank`` is the file's place among all files of the capture, ``clock`` the latest time (in
-    microseconds) at which any file up to this one starts.
+    microseconds) at which any file up to this one starts. Packets are ``numbered`` one by one where
+    nobody knows how many bytes the file has: it is compressed. Of a file that is ``as_planned``
+    nothing else is read. A ``problem`` is told in the place of all packets.
     """
 
     file: str
@@ -43,6 +65,17 @@ class Part(msgspec.Struct, frozen=True):
     start: int
     end: int
     clock: int = 0
+    numbered: bool = False
+    as_planned: Fingerprint | None = None
+    problem: str | None = None
+
+
+class Found(NamedTuple):
+    """A file that is there, when it changed in microseconds since 1970 (0: unknown), its bytes."""
+
+    name: str
+    changed: int
+    size: int
 
 
 def list_files(paths: Iterable[str]) -> list[str]:
@@ -51,17 +84,26 @@ def list_files(paths: Iterable[str]) -> list[str]:
     Hidden files, and those whose names start with an underscore, are for others. Raises
     FileNotFoundError for a path that leads nowhere.
     """
-    return list(dict.fromkeys(name for name, _ in list_changes(paths)))
+    return list(dict.fromkeys(each.name for each in find_files(paths)))
 
 
-def list_changes(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """The same files, and when each changed, in seconds since 1970."""
+def find_files(paths: Iterable[str], *, more_to_come: bool = False) -> Iterator[Found]:
+    """The same files, and what of them is known without a look.
+
+    Where there are ``more_to_come``, a pattern may match none yet.
+    """
     for path in paths:
-        names = sorted(glob.glob(path)) if _is_pattern(path) else [path]
-        if not names:
+        pattern = _is_pattern(path)
+        names = sorted(glob.glob(path)) if pattern else [path]
+        if not names and not more_to_come:
             raise FileNotFoundError(f"no file matches {path}")
         for name in names:
-            yield from _below(name)
+            try:
+                yield from _below(name)
+            except FileNotFoundError:
+                # It is gone since the pattern was matched.
+                if not (pattern and more_to_come):
+                    raise
 
 
 def _is_pattern(path: str) -> bool:
@@ -69,13 +111,13 @@ def _is_pattern(path: str) -> bool:
     return glob.has_magic(path) and "://" not in path and not Path(path).exists()
 
 
-def _below(name: str) -> Iterator[tuple[str, int]]:
+def _below(name: str) -> Iterator[Found]:
     system, path = _located(name)
     info = system.get_file_info(path)
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"there is no {name}")
     if info.type == fs.FileType.File:
-        yield name, _changed(info)
+        yield _found(name, info)
         return
     base = path.rstrip("/")
     below = system.get_file_info(fs.FileSelector(path, recursive=True))
@@ -83,11 +125,11 @@ def _below(name: str) -> Iterator[tuple[str, int]]:
         rest = each.path[len(base) :]
         hidden = any(part.startswith((".", "_")) for part in Path(rest).parts)
         if each.type == fs.FileType.File and not hidden:
-            yield name.rstrip("/") + rest, _changed(each)
+            yield _found(name.rstrip("/") + rest, each)
 
 
-def _changed(info: fs.FileInfo) -> int:
-    return 0 if info.mtime_ns is None else info.mtime_ns // 1_000_000_000
+def _found(name: str, info: fs.FileInfo) -> Found:
+    return Found(name, 0 if info.mtime_ns is None else info.mtime_ns // 1000, info.size)
 
 
 class OpenFile:
@@ -107,6 +149,20 @@ class OpenFile:
 
     def __exit__(self, *about_error: object) -> None:
         self.native.close()
+
+
+def open_part(part: Part) -> OpenFile:
+    """The file of a part, as large as it was when that was planned. Raises OSError if it cannot be
+    opened, or is another one now.
+    """
+    file = OpenFile(part.file)
+    planned = part.as_planned
+    if planned is not None:
+        if not planned.is_start_of(file.read_at(0, _START)):
+            file.native.close()
+            raise OSError("another file took the place of this one before it was read")
+        file.size = min(file.size, planned.size)
+    return file
 
 
 def open_stream(name: str) -> io.BufferedReader:
@@ -133,45 +189,84 @@ def _remote(scheme: str, bucket: str) -> fs.FileSystem:
     return fs.FileSystem.from_uri(f"{scheme}://{bucket}/")[0]
 
 
-class _Look(msgspec.Struct, frozen=True, order=True):
-    """What the start of a file says of it."""
+class Look(msgspec.Struct, frozen=True, order=True):
+    """What the start of a file says of it. One that is ``empty`` has no packet for certain."""
 
     first: int
     name: str
     kind: Kind = "pcap"
     parts: tuple[tuple[int, int], ...] = ((0, 0),)
+    numbered: bool = True
+    fingerprint: Fingerprint | None = None
+    empty: bool = False
+    problem: str | None = None
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks its packets' places take."""
+        return 1 if self.numbered else 1 + (self.parts[-1][1] >> POSITION_BITS)
 
 
-def plan(
-    names: Sequence[str],
-    split_size: int = SPLIT_SIZE,
-    *,
-    first_rank: int = 0,
-    clock: int = 0,
-) -> list[Part]:
+def plan(names: Sequence[str], split_size: int = SPLIT_SIZE) -> list[Part]:
     """The parts of all files, those of a capture in the order of their first packets.
 
-    ``first_rank`` and ``clock`` are where the files before them have come to. A file that cannot be
-    opened is a part as well, whose reading says why.
+    A file that cannot be opened is a part as well, which says why.
     """
+    parts = parts_of(look_at(names, split_size))
+    return [msgspec.structs.replace(part, as_planned=None) for part in parts]
+
+
+def look_at(names: Sequence[str], split_size: int) -> list[Look]:
+    """Looks at all files, in the order of their first packets."""
     with ThreadPoolExecutor(_LOOKS) as pool:
-        looks = sorted(pool.map(partial(_look, split_size=split_size), names))
-    if first_rank + len(looks) > MOST_FILES:
-        raise ValueError(f"{first_rank + len(looks)} files; a capture has at most {MOST_FILES}")
+        return sorted(pool.map(partial(_look, split_size=split_size), names))
+
+
+def parts_of(looks: Iterable[Look], first_rank: int = 0) -> list[Part]:
+    """The parts of files; ``first_rank`` is the one after those of the files before them."""
     parts = []
-    for rank, look in enumerate(looks, first_rank):
+    rank, clock = first_rank, 0
+    for look in looks:
         clock = max(clock, look.first)
-        parts += [Part(look.name, rank, look.kind, *each, clock) for each in look.parts]
+        parts += [
+            Part(
+                look.name, rank, look.kind, *each, clock, look.numbered, look.fingerprint,
+                look.problem,
+            )
+            for each in look.parts
+        ]  # fmt: skip
+        rank += look.ranks
+    if rank > MOST_RANKS:
+        raise ValueError(f"{rank} files or pieces of 16 GB; a capture has at most {MOST_RANKS}")
     return parts
 
 
-def _look(name: str, split_size: int) -> _Look:
+def starts_as(name: str, before: Fingerprint) -> bool:
+    """Whether a file starts as it did, as far as that can be told now."""
+    try:
+        with OpenFile(name) as file:
+            return before.is_start_of(file.read_at(0, _START))
+    except OSError:
+        return False
+
+
+def _look(name: str, split_size: int) -> Look:
     try:
         with OpenFile(name) as file:
             size = file.size
             head = file.read_at(0, SAMPLE)
-    except OSError:
-        return _Look(0, name)
+    except OSError as error:
+        return Look(0, name, problem=str(error))
+    fingerprint = Fingerprint.of(head, size)
     if not is_capture(head) and request_log.matches(head):
-        return _Look(0, name, "log", ((0, size),))
-    return _Look(first_timestamp(head), name, "pcap", tuple(split_points(head, size, split_size)))
+        return Look(0, name, "log", ((0, size),), fingerprint=fingerprint)
+    first = first_packet(head)
+    return Look(
+        0 if first is None else first[0],
+        name,
+        "pcap",
+        tuple(split_points(head, size, split_size)),
+        not splittable(head),
+        fingerprint,
+        first is None and size <= len(head),
+    )

@@ -17,7 +17,7 @@ from kafka_admin_proto.capture.tcp_segments import (
     reversed_key,
 )
 from kafka_admin_proto.errors import DumpError
-from kafka_admin_proto.spark.files import POSITION_BITS, OpenFile, Part, open_stream
+from kafka_admin_proto.spark.files import POSITION_BITS, Part, open_part, open_stream
 from kafka_admin_proto.wire.blobs import readable
 
 #: One row for each TCP packet, line of a request log, and fault of a file.
@@ -51,6 +51,7 @@ _PAYLOAD = PACKETS.get_field_index("payload")
 _ROWS, _BYTES = 4096, 4 * 1024 * 1024
 #: Lines of a log that stay together.
 _LINES_BITS = 10
+_TOO_MANY = f"more than {1 << POSITION_BITS} {{what}} in one file: the others are not read"
 
 
 class Times(msgspec.Struct, frozen=True):
@@ -68,14 +69,19 @@ def read_part(
 ) -> Iterator[pa.RecordBatch]:
     """The packets of a part, of each row those columns; what is wrong with the file is a row."""
     batch = _Batch(columns)
-    rows = _log_rows(part) if part.kind == "log" else _packet_rows(part, times)
-    for row in rows:
+    for row in _rows(part, times):
         if batch.add(row):
             yield batch.take()
     yield batch.take()
 
 
 _Row = tuple[object, ...]
+
+
+def _rows(part: Part, times: Times) -> Iterator[_Row]:
+    if part.problem is not None:
+        return iter([_fault(part, part.rank << POSITION_BITS, part.problem)])
+    return _log_rows(part) if part.kind == "log" else _packet_rows(part, times)
 
 
 class _Batch:
@@ -107,14 +113,18 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
     counts: dict[str, int] = {}
     ends: dict[bytes, tuple[bytes, int]] = {}
     faults: list[_Row] = []
+    position = part.start
 
     def report(at: int, error: DumpError) -> None:
-        faults.append(_fault(part, base | at, str(error)))
+        faults.append(_fault(part, base + (position if part.numbered else at), str(error)))
 
-    position = part.start
     try:
-        with OpenFile(part.file) as file:
-            for position, packet in read_split(file, part.start, part.end, report):
+        with open_part(part) as file:
+            for at, packet in read_split(file, part.start, part.end, report):
+                position = position + 1 if part.numbered else at
+                if part.numbered and position >> POSITION_BITS:
+                    report(at, DumpError(_TOO_MANY.format(what="packets")))
+                    break
                 ts, link, data = packet
                 if not times.since <= ts < times.until:
                     continue
@@ -137,14 +147,14 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
                     flow_end = ends[key] = (key, 0) if key <= other else (other, 1)
                 flow, end = flow_end
                 yield (
-                    capture, base | position, part.clock, ts, flow, end, sequence, flags,
+                    capture, base + position, part.clock, ts, flow, end, sequence, flags,
                     acknowledged, missing, payload, None,
                 )  # fmt: skip
     except OSError as error:
-        faults.append(_fault(part, base | position, str(error)))
+        faults.append(_fault(part, base + position, str(error)))
     yield from faults
     for fault, count in counts.items():
-        yield _fault(part, base | position, fault, count)
+        yield _fault(part, base + position, fault, count)
 
 
 def _fault(part: Part, place: int, problem: str, count: int = 0) -> _Row:
@@ -159,9 +169,12 @@ def _log_rows(part: Part) -> Iterator[_Row]:
     capture = readable(part.file)
     base = part.rank << POSITION_BITS
     try:
-        with open_stream(part.file) as stream:
+        with open_part(part), open_stream(part.file) as stream:
             for number, line in logged_lines(stream):
-                place = base | number
+                if number >> POSITION_BITS:
+                    yield _fault(part, base, _TOO_MANY.format(what="lines"))
+                    break
+                place = base + number
                 flow = b"lines:" + (place >> _LINES_BITS).to_bytes(8, "big")
                 yield (
                     capture, place, part.clock, None, flow, None, None, None, None, None, line,

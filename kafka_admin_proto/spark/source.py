@@ -5,7 +5,7 @@
 Paths are files, folders and patterns, or URIs of what ``pyarrow.fs`` reaches (``s3://…``). The
 option ``splitSize`` is the bytes of a large file that one task reads. A schema that is given has to
 be a part of the whole one: the other columns are not made. A filter on ``ts`` is applied while
-reading.
+reading. For streams see `stream_source`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -30,11 +31,11 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from kafka_admin_proto.spark.file_log import FileLog
 from kafka_admin_proto.spark.files import SPLIT_SIZE, list_files, plan
 from kafka_admin_proto.spark.packets import PACKETS, Times, read_part
 from kafka_admin_proto.spark.stream_source import (
     MOST_FILES_A_BATCH,
-    REMEMBERED,
     SETTLED,
     FileTask,
     StreamReader,
@@ -63,7 +64,7 @@ class KafkaCapture(DataSource):
             _split_size(self.options),
             most_files=_number(self.options, "maxFilesPerTrigger", MOST_FILES_A_BATCH),
             settled=_number(self.options, "minFileAge", SETTLED),
-            age=_number(self.options, "maxFileAge", REMEMBERED),
+            log=FileLog(_log_folder(self.options)),
         )
 
 
@@ -74,6 +75,15 @@ def _paths(options: Any) -> list[str]:
     if not paths:
         raise ValueError("kafka_capture: name captures, as in .load('captures/')")
     return [str(path) for path in paths]
+
+
+def _log_folder(options: Any) -> Path:
+    if "fileLog" not in options:
+        raise ValueError(
+            "kafka_capture: a stream keeps the files that it has read in a folder of its own: name "
+            "one with the option fileLog, or use stream_frames"
+        )
+    return Path(options["fileLog"])
 
 
 def _number(options: Any, name: str, default: int) -> int:

@@ -39,6 +39,8 @@ from kafka_admin_proto.spark.walk import (
 #: ones after ten minutes (connections.max.idle.ms).
 TIMEOUT = 3600
 _ENDED = "ended"
+#: Spark puts a file ``_SUCCESS`` into a folder that is whole, unless a cluster says otherwise.
+_MARKED = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "true"}
 
 Sink = Callable[[DataFrame, int], None]
 
@@ -56,10 +58,15 @@ class _Batches(msgspec.Struct, frozen=True):
     timeout: int
 
     def take(self, packets: DataFrame, number: int) -> None:
-        """Batch ``number`` of the stream."""
-        first = packets.select(F.unix_micros("clock")).head()
-        clock = 0 if first is None else first[0]
-        self._walk(packets, number, clock - self.timeout * 1_000_000)
+        """Batch ``number`` of the stream.
+
+        What an earlier try of it has walked holds: files may have gone since.
+        """
+        if not self._is_walked(number):
+            first = packets.select(F.unix_micros("clock")).head()
+            clock = 0 if first is None else first[0]
+            self._walk(packets, number, Stream(clock, self.timeout * 1_000_000))
+        self._hand_out(packets.sparkSession, number)
 
     def end(self, spark: SparkSession) -> None:
         """All connections are over: what they still have is a last batch."""
@@ -73,10 +80,12 @@ class _Batches(msgspec.Struct, frozen=True):
                 new.replace(self.checkpoint / _ENDED)
             else:
                 number = last - 1
-            none = spark.createDataFrame([], from_arrow_schema(PACKETS))
-            self._walk(none, number + 1, 1 << 62)
+            if not self._is_walked(number + 1):
+                none = spark.createDataFrame([], from_arrow_schema(PACKETS))
+                self._walk(none, number + 1, Stream(1 << 62, 0))
+            self._hand_out(spark, number + 1)
 
-    def _walk(self, packets: DataFrame, number: int, close_before: int) -> None:
+    def _walk(self, packets: DataFrame, number: int, stream: Stream) -> None:
         spark = packets.sparkSession
         rows = packets.select(*PACKETS.names, F.lit(None).cast("binary").alias("state"))
         if number:
@@ -85,17 +94,27 @@ class _Batches(msgspec.Struct, frozen=True):
             if old < number - 1:
                 shutil.rmtree(self._folder(old))
         walked = by_flow(rows).mapInArrow(
-            partial(_walk, reading=self.reading, stream=Stream(close_before)),
+            partial(_walk, reading=self.reading, stream=stream),
             from_arrow_schema(STREAMED),
         )
-        folder = str(self._folder(number))
-        walked.write.mode("overwrite").parquet(folder)
-        staged = spark.read.schema(from_arrow_schema(STREAMED)).parquet(folder)
+        writer = walked.write.mode("overwrite").options(**_MARKED)
+        writer.parquet(str(self._folder(number)))
+
+    def _is_walked(self, number: int) -> bool:
+        """Whether all of a batch is in its folder."""
+        return (self._folder(number) / "_SUCCESS").exists()
+
+    def _hand_out(self, spark: SparkSession, number: int) -> None:
+        """Give the sink the frames of a batch that is walked."""
+        staged = self._staged(spark, number)
         self.sink(staged.where("state IS NULL").select(*FRAMES.names), number)
+
+    def _staged(self, spark: SparkSession, number: int) -> DataFrame:
+        return spark.read.schema(from_arrow_schema(STREAMED)).parquet(str(self._folder(number)))
 
     def _left_by(self, spark: SparkSession, number: int) -> DataFrame:
         """Flows that go on, as rows in front of their packets."""
-        staged = spark.read.schema(from_arrow_schema(STREAMED)).parquet(str(self._folder(number)))
+        staged = self._staged(spark, number)
         values = {
             "place": F.lit(-1).cast("long"),
             "flow": F.col("flow"),
@@ -143,6 +162,7 @@ def stream_frames(
     else:
         packets = packets.option("path", paths[0])
     batches = _Batches(folder, sink, reading, timeout)
+    packets = packets.option("fileLog", str(folder.absolute() / "files"))
     writer = packets.load().writeStream.foreachBatch(batches.take)
     writer = writer.option("checkpointLocation", str(folder / "query"))
     if every is None:

@@ -1,14 +1,14 @@
 """The data source as a stream: folders in which the files of rotated captures appear.
 
-Each file is read once. What was read is in the stream's offsets, and so in its checkpoint: how many
-files there were, and the names of those that changed in the last days (option ``maxFileAge``).
-A file that is older than that when it appears was never seen and is not looked at.
+Each file is read once, however old it is when it appears, and a file of a name that was used before
+is another one. What is added to a file that was read is not read but told as a problem. Offsets are
+small: the files are in a log beside the checkpoint (option ``fileLog``, a folder), see `file_log`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -21,15 +21,23 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from kafka_admin_proto.spark.files import Part, list_changes, plan
+from kafka_admin_proto.spark.file_log import FileLog, Known
+from kafka_admin_proto.spark.files import (
+    Found,
+    Look,
+    Part,
+    find_files,
+    look_at,
+    parts_of,
+    starts_as,
+)
 from kafka_admin_proto.spark.packets import read_part
 
 #: Files that one batch reads, at most.
 MOST_FILES_A_BATCH = 64
 #: Seconds for which a file has not changed before it is read: tcpdump still writes to the others.
 SETTLED = 10
-#: Seconds for which names are remembered.
-REMEMBERED = 7 * 86_400
+_A_DAY = 86_400_000_000
 
 
 class FileTask(InputPartition):
@@ -40,8 +48,15 @@ class FileTask(InputPartition):
         self.part = part
 
 
+class _There(msgspec.Struct, frozen=True):
+    """All files that are there at a time, in microseconds since 1970."""
+
+    now: int
+    files: Mapping[str, Found]
+
+
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Offsets are ``files`` read so far, ``clock``, and ``seen``: names and when they changed."""
+    """Offsets are the ``batch`` in the log, the ``rank`` that is free, and the ``clock``."""
 
     def __init__(
         self,
@@ -51,18 +66,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         *,
         most_files: int,
         settled: int,
-        age: int,
+        log: FileLog,
     ) -> None:
         self._columns = columns
         self._paths = paths
         self._split_size = split_size
         self._most_files = most_files
-        self._settled = settled
-        self._age = age
-        self._last: dict[str, int] | None = None
+        self._settled = settled * 1_000_000
+        self._log = log
+        self._last: _There | None = None
 
     def initialOffset(self) -> dict[str, Any]:
-        return {"files": 0, "clock": 0, "seen": {}}
+        return {"batch": 0, "rank": 0, "clock": 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxFiles(self._most_files)
@@ -72,42 +87,91 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         there = self._there() if self._last is None else self._last
-        seen = start["seen"]
-        oldest = max(seen.values(), default=0) - self._age if seen else 0
+        known = self._log.known(start["batch"])
         fresh = sorted(
-            (changed, name)
-            for name, changed in there.items()
-            if name not in seen and changed >= oldest
+            (each.changed, each)
+            for each in there.files.values()
+            if self._is_settled(each, there.now) and _is_news(each, known)
         )
+        most = len(fresh)
         if not isinstance(limit, ReadAllAvailable):
             most = limit.max_files if isinstance(limit, ReadMaxFiles) else self._most_files
-            fresh = fresh[:most]
-        if not fresh:
+        # Those of the first that are just being written to are passed over until they are not.
+        for first in range(0, len(fresh), max(most, 1)):
+            looks, files = self._taken([each for _, each in fresh[first : first + most]], known)
+            if files:
+                break
+        else:
             return start
-        seen = seen | {name: changed for changed, name in fresh}
-        oldest = max(seen.values()) - self._age
-        parts = self._parts(start, [name for _, name in fresh])
-        return {
-            "files": start["files"] + len(fresh),
-            "clock": max(part.clock for part in parts),
-            "seen": {name: changed for name, changed in seen.items() if changed >= oldest}
-            | {name: changed for changed, name in fresh},
-        }
+        number, rank = start["batch"] + 1, start["rank"]
+        times = (_start(look, files[look.name], there.now) for look in looks)
+        clock = max(start["clock"], *times, 0)
+        # All rows of a batch have its time, whichever file they are from.
+        parts = [msgspec.structs.replace(part, clock=clock) for part in parts_of(looks, rank)]
+        self._log.add(number, parts, files, there.files, there.now)
+        return {"batch": number, "rank": rank + sum(each.ranks for each in looks), "clock": clock}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        names = [name for name in end["seen"] if name not in start["seen"]]
-        parts = self._parts(start, names)
-        # All rows of a batch have its time, whichever file they are from.
-        return [FileTask(msgspec.structs.replace(part, clock=end["clock"])) for part in parts]
+        numbers = range(start["batch"] + 1, end["batch"] + 1)
+        return [FileTask(part) for number in numbers for part in self._log.parts(number)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, FileTask)
         return read_part(partition.part, self._columns)
 
-    def _parts(self, start: dict[str, Any], names: list[str]) -> list[Part]:
-        return plan(names, self._split_size, first_rank=start["files"], clock=start["clock"])
+    def _is_settled(self, file: Found, now: int) -> bool:
+        """A file of next year, by a clock that is wrong, is not waited for."""
+        return not now - self._settled < file.changed < now + _A_DAY
 
-    def _there(self) -> dict[str, int]:
-        """The files that are there and no longer written to: name → when it changed."""
-        latest = time.time() - self._settled
-        return {name: changed for name, changed in list_changes(self._paths) if changed <= latest}
+    def _taken(
+        self, found: Sequence[Found], known: Mapping[str, Known]
+    ) -> tuple[list[Look], dict[str, Known]]:
+        """What is to be read or told of these files, and what is known of them then."""
+        of_name = {each.name: each for each in found}
+        looks, files = [], {}
+        for look in look_at(list(of_name), self._split_size):
+            each, name = of_name[look.name], look.name
+            if look.fingerprint is not None and look.fingerprint.size != each.size:
+                continue
+            files[name] = Known(each.changed, each.size, look.fingerprint, look.empty)
+            before = known.get(name)
+            if before is None or _is_another(name, before):
+                looks.append(look)
+            elif before.size != each.size:
+                looks.append(_grown(look, before.size, each.size))
+        return looks, files
+
+    def _there(self) -> _There:
+        files = {each.name: each for each in find_files(self._paths, more_to_come=True)}
+        return _There(time.time_ns() // 1000, files)
+
+
+def _is_news(file: Found, known: Mapping[str, Known]) -> bool:
+    before = known.get(file.name)
+    return before is None or (before.changed, before.size) != (file.changed, file.size)
+
+
+def _start(look: Look, file: Known, now: int) -> int:
+    """The time at which a file starts, of which packets by a wrong clock may tell anything.
+
+    None was captured after the file's last change, nor after it was found.
+    """
+    return min(look.first, file.changed or now, now)
+
+
+def _is_another(name: str, before: Known) -> bool:
+    """Whether nothing of a file was read under that name, which has changed since."""
+    if before.empty or before.fingerprint is None:
+        return True
+    return not starts_as(name, before.fingerprint)
+
+
+def _grown(look: Look, before: int, now: int) -> Look:
+    """The problem that a file has other bytes than were read, in the place of its packets."""
+    problem = (
+        f"changed after it was read, from {before} to {now} bytes: what was added is not read. "
+        "Move files here when they are finished"
+    )
+    return msgspec.structs.replace(
+        look, parts=((0, 0),), numbered=True, fingerprint=None, problem=problem
+    )

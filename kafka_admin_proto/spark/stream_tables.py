@@ -88,7 +88,9 @@ class StreamTables:
         self._step = step
 
     def publish_batch(self, frames: DataFrame, number: int) -> None:
-        """Put a batch's frames in the tables, in place of those of an earlier try of it."""
+        """Put a batch's frames in the tables, unless an earlier try of it did."""
+        if number <= self._output.batch:
+            return
         self._step(f"batch {number}")
         _Batch(self._output, frames, number).publish()
 
@@ -101,9 +103,6 @@ class _Batch:
         self._number = number
         self._made = output.staging / "tables"
         self._prefix = f"batch-{number:010d}-"
-        #: The files of an earlier try, which may be there if it got as far as its journal.
-        again = output.batch >= number
-        self._old = _files(output.path / "frames", self._prefix) if again else []
         topics = output.path / TOPICS
         self._topics = _Topics()
         if topics.exists():
@@ -114,8 +113,8 @@ class _Batch:
         staged = stage_frames(self._frames, output.staging / "walked")
         self._topics.told = first([self._topics.told, staged.told])
         write_frames(self._spark, staged.groups, self._topics.told, made / "frames")
-        new = _files(made / "frames", "")
-        dates = {_date(each) for each in (*self._old, *new)} | self._answered()
+        new = sorted((made / "frames").glob("date=*/api=*/*.parquet"))
+        dates = {_date(each) for each in new} | self._answered()
         moves, removes = self._derive(dates)
         tag = f"{self._prefix}{output.staging.name[-12:]}"
         for count, each in enumerate(new):
@@ -124,7 +123,7 @@ class _Batch:
         topics = output.staging / TOPICS
         topics.write_bytes(msgspec.json.encode(self._topics))
         moves.append((topics, output.path / TOPICS))
-        output.publish(moves, [*removes, *self._old], batch=self._number)
+        output.publish(moves, removes, batch=self._number)
 
     def _answered(self) -> set[str]:
         """The days of the requests to which the batch has responses."""
@@ -160,9 +159,6 @@ class _Batch:
         """All frames of these days, with the batch's own as they are about to be."""
         folder = self._output.path / "frames"
         before = read_table(self._spark, folder, "frames", dates)
-        if self._old:
-            name = F.element_at(F.split(F.input_file_name(), "/"), -1)
-            before = before.where(~name.startswith(self._prefix))
         return before.unionByName(read_table(self._spark, self._made / "frames", "frames", dates))
 
     def _metadata_changes(self, frames: DataFrame, dates: set[str]) -> tuple[DataFrame, set[str]]:
@@ -193,11 +189,6 @@ class _Batch:
         for row in of_topics.orderBy("log_offset").limit(MAX_TOPICS).collect():
             if row.topic is not None and len(self._topics.logged) < MAX_TOPICS:
                 self._topics.logged.setdefault(row.topic_id, row.topic)
-
-
-def _files(folder: Path, prefix: str) -> list[Path]:
-    """The Parquet files of the table ``frames`` whose names start so."""
-    return sorted(folder.glob(f"date=*/api=*/{prefix}*.parquet"))
 
 
 def _date(file: Path) -> str:

@@ -96,9 +96,13 @@ AS_USUAL = Reading()
 
 
 class Stream(msgspec.Struct, frozen=True):
-    """How one batch of a stream is read: flows that were silent since before that time end."""
+    """How one batch of a stream is read: it is ``now``, in microseconds since 1970.
 
-    close_before: int
+    Flows that were silent for longer than ``timeout`` end.
+    """
+
+    now: int
+    timeout: int
 
 
 class _Rows:
@@ -205,7 +209,7 @@ class _Walker:
                 self._take_frames(place)
         elif state is not None:
             self._key, self._clock = key, clock
-            self._flow = read_flow(state, self._settings, self._out)
+            self._flow = read_flow(state, key, self._settings, self._out)
         elif problem is not None:
             count, _ = self._faults.get((capture, problem), (0, 0))
             self._faults[capture, problem] = count + missing, place
@@ -225,11 +229,14 @@ class _Walker:
         flow = self._flow
         assert flow is not None
         self._flow = None
-        if self._stream is not None and self._clock >= self._stream.close_before:
+        stream = self._stream
+        if stream is None or stream.now - self._clock > stream.timeout:
+            flow.close()
+        else:
+            flow.settle(stream.now)
             state = write_flow(flow, self._settings, self._out)
-            self.rows.add_state(self._key, self._clock, state)
-            return
-        flow.close()
+            if state is not None:
+                self.rows.add_state(self._key, self._clock, state)
         self._take_frames(flow.at)
 
     def _take_frames(self, place: int) -> None:

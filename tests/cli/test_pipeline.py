@@ -73,6 +73,29 @@ def test_a_log_of_another_topic(tmp_path: Path) -> None:
     assert "is of the topic fruit" in refused(folder, "--out", tmp_path / "out")
 
 
+@pytest.mark.parametrize("what", ["a segment", "a snapshot", "a folder", "among others", "empty"])
+def test_streams_do_not_read_the_metadata_log(tmp_path: Path, what: str) -> None:
+    others, empty = tmp_path / "others", tmp_path / "__cluster_metadata-0"
+    shutil.copytree(LOG, others)
+    shutil.copy(SAMPLE, others)
+    empty.mkdir()
+    name = {
+        "a segment": LOG / "00000000000000000000.log",
+        "a snapshot": next(LOG.glob("*.checkpoint")),
+        "a folder": LOG,
+        "among others": others,
+        "empty": empty,
+    }[what]
+    said = refused(SAMPLE, name, "--out", tmp_path / "out", "--streaming")
+    assert "a stream does not read" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_stream_of_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    said = refused(tmp_path / "no-such", "--out", tmp_path / "out", "--streaming")
+    assert "there is no" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

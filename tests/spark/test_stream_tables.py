@@ -74,6 +74,32 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
         assert table(spark, out, name) == table(spark, whole, name), name
 
 
+@pytest.mark.parametrize("early", [True, False])
+def test_a_file_goes_before_its_batch_comes_again(
+    spark: SparkSession, tmp_path: Path, early: bool
+) -> None:
+    """A batch is killed before or after its tables are in place, and the file is cleaned up."""
+    b, a, _, _ = write_mixed(tmp_path / "made")
+    folder, out = tmp_path / "captures", tmp_path / "out"
+    folder.mkdir()
+    publish = Output.publish
+
+    def killed(self: Output, *arguments: Any, **named: Any) -> None:
+        if not early:
+            publish(self, *arguments, **named)
+        raise Killed
+
+    first = Path(shutil.copy(b, folder))
+    with patch.object(Output, "publish", killed), pytest.raises(Exception, match="Killed"):
+        stream(spark, folder, out)
+    kept = tmp_path / "kept"
+    first.rename(kept)
+    second = Path(shutil.copy(a, folder))
+    stream(spark, folder, out, end=True)
+    kept.rename(first)
+    assert frames_in(spark, out) == by_one_process([first, second])
+
+
 def test_the_end_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     """What open connections have is not lost with the run that was to take it."""
     folder, out = tmp_path / "captures", tmp_path / "out"
