@@ -25,6 +25,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.spark.frames import by_flow
 from kafka_admin_proto.spark.packets import PACKETS
+from kafka_admin_proto.spark.paths import to_read, to_write
 from kafka_admin_proto.spark.walk import (
     AS_USUAL,
     FRAMES,
@@ -88,14 +89,13 @@ class _Batches(msgspec.Struct, frozen=True):
             partial(_walk, reading=self.reading, stream=Stream(close_before)),
             from_arrow_schema(STREAMED),
         )
-        folder = str(self._folder(number))
-        walked.write.mode("overwrite").parquet(folder)
-        staged = spark.read.schema(from_arrow_schema(STREAMED)).parquet(folder)
+        walked.write.mode("overwrite").parquet(to_write(self._folder(number)))
+        staged = self._read(spark, number)
         self.sink(staged.where("state IS NULL").select(*FRAMES.names), number)
 
     def _left_by(self, spark: SparkSession, number: int) -> DataFrame:
         """Flows that go on, as rows in front of their packets."""
-        staged = spark.read.schema(from_arrow_schema(STREAMED)).parquet(str(self._folder(number)))
+        staged = self._read(spark, number)
         values = {
             "place": F.lit(-1).cast("long"),
             "flow": F.col("flow"),
@@ -108,6 +108,11 @@ class _Batches(msgspec.Struct, frozen=True):
                 for field in from_arrow_schema(STREAMED_PACKETS)
             )
         )
+
+    def _read(self, spark: SparkSession, number: int) -> DataFrame:
+        """What batch ``number`` has made of its packets."""
+        folder = to_read(self._folder(number))
+        return spark.read.schema(from_arrow_schema(STREAMED)).parquet(folder)
 
     def _folder(self, number: int) -> Path:
         return self.checkpoint / "flows" / f"batch={number}"
@@ -144,7 +149,7 @@ def stream_frames(
         packets = packets.option("path", paths[0])
     batches = _Batches(folder, sink, reading, timeout)
     writer = packets.load().writeStream.foreachBatch(batches.take)
-    writer = writer.option("checkpointLocation", str(folder / "query"))
+    writer = writer.option("checkpointLocation", to_write(folder / "query"))
     if every is None:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=every).start()

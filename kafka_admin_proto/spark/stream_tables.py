@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from kafka_admin_proto.capture.topics import MAX_TOPICS
 from kafka_admin_proto.spark import tables
 from kafka_admin_proto.spark.files import SPLIT_SIZE
+from kafka_admin_proto.spark.paths import to_read
 from kafka_admin_proto.spark.pipeline import no_step, read_table, write, write_all
 from kafka_admin_proto.spark.publish import CHECKPOINT, TOPICS, Output
 from kafka_admin_proto.spark.staging import stage_frames, write_frames
@@ -169,7 +170,7 @@ class _Batch:
         """What controllers told on these days; the batch's records of the log, of any day."""
         staged = self._output.staging / "records"
         write(tables.log_records(self._batch()), staged)
-        records = self._spark.read.parquet(str(staged))
+        records = self._spark.read.parquet(to_read(staged))
         self._learn(records)
         changes = tables.log_changes(records, self._topics.names)
         of_days = dates | {row.date for row in changes.select("date").distinct().collect()}
