@@ -18,6 +18,7 @@ from kafka_admin_proto.spark.answers import (
     MOST_BARS,
     Answer,
     ask,
+    cached,
     cells,
     client_name,
     empty,
@@ -37,43 +38,42 @@ def upgrade(frames: DataFrame | None, target: str) -> Section:
     id, title = "upgrade", f"Upgrade to {name}"
     if frames is None:
         return missing(id, title, "frames")
-    found = queries.upgrade(frames, target).cache()
-    removed = F.col("status") != "deprecated"
-    client = F.col("traffic") == "client"
-    parts: list[Plot | Table] = []
-    clients = found.where(removed & client)
-    who = ("client_id", "address", "software", "principal")
-    by_client = ask(
-        clients.groupBy(*who)
-        .agg(F.sum("requests").alias("requests"))
-        .orderBy(F.col("requests").desc(), *who)
-    )
-    if by_client.rows:
-        top = by_client.rows[:MOST_BARS]
-        labels = [client_name(row) for row in top]
-        plot = bars(
-            f"Requests in versions that {name} does not take, by client",
-            labels,
-            [Series("requests", [row["requests"] for row in top], "s3")],
-            "requests",
+    with cached(queries.upgrade(frames, target)) as found:
+        removed = F.col("status") != "deprecated"
+        client = F.col("traffic") == "client"
+        parts: list[Plot | Table] = []
+        clients = found.where(removed & client)
+        who = ("client_id", "address", "software", "principal")
+        by_client = ask(
+            clients.groupBy(*who)
+            .agg(F.sum("requests").alias("requests"))
+            .orderBy(F.col("requests").desc(), *who)
         )
-        parts.append(Plot(first_of(f"Requests that {name} would refuse, by client", by_client,
-                                    "clients"), plot))  # fmt: skip
-    kinds = (
-        ("Clients that have to change", clients, False),
-        ("Requests that brokers passed on for clients (address: the broker's)",
-         found.where(removed & (F.col("traffic") == "forwarded")), False),
-        ("Between brokers and controllers", found.where(removed & (F.col("traffic") == "broker")),
-         False),
-        (f"Versions that {name} still takes, deprecated there", found.where(~removed), True),
-    )  # fmt: skip
-    totals = []
-    for heading, question, folded in kinds:
-        answer = ask(question)
-        totals.append(answer.total)
-        if answer.total:
-            parts.append(_upgrade_table(heading, answer, folded))
-    found.unpersist()
+        if by_client.rows:
+            top = by_client.rows[:MOST_BARS]
+            labels = [client_name(row) for row in top]
+            plot = bars(
+                f"Requests in versions that {name} does not take, by client",
+                labels,
+                [Series("requests", [row["requests"] for row in top], "s3")],
+                "requests",
+            )
+            parts.append(Plot(first_of(f"Requests that {name} would refuse, by client", by_client,
+                                        "clients"), plot))  # fmt: skip
+        kinds = (
+            ("Clients that have to change", clients, False),
+            ("Requests that brokers passed on for clients (address: the broker's)",
+             found.where(removed & (F.col("traffic") == "forwarded")), False),
+            ("Between brokers and controllers",
+             found.where(removed & (F.col("traffic") == "broker")), False),
+            (f"Versions that {name} still takes, deprecated there", found.where(~removed), True),
+        )  # fmt: skip
+        totals = []
+        for heading, question, folded in kinds:
+            answer = ask(question)
+            totals.append(answer.total)
+            if answer.total:
+                parts.append(_upgrade_table(heading, answer, folded))
     if not any(totals) and frames.where("direction = 'request'").isEmpty():
         return empty(id, title, "Nobody knows: there is no request that could be read.")
     said = [
