@@ -28,6 +28,8 @@ from kafka_admin_proto.spark.schemas import TABLES
 Mode = Literal["batch", "streaming"]
 
 _MARKER, _JOURNAL, _LOCK, _STAGING = "_pipeline.json", ".journal.json", ".lock", ".staging-"
+#: The mode of folders that are nobody else's.
+_PRIVATE = 0o700
 #: Where a stream keeps how far it is, and the names of topics that it was told.
 CHECKPOINT, TOPICS = ".checkpoint", "_topics.json"
 #: The layout of the folder.
@@ -112,7 +114,21 @@ class Output:
 
     def _stage(self) -> None:
         self.staging = self.path / f"{_STAGING}{uuid.uuid4().hex[:12]}"
-        self.staging.mkdir()
+        self.staging.mkdir(_PRIVATE)
+
+    def checkpoint(self) -> Path:
+        """The folder where a stream keeps how far it is.
+
+        It is its owner's alone: of connections that go on it has bytes as they were captured,
+        with the credentials in them.
+        """
+        folder = self.path / CHECKPOINT
+        try:
+            folder.mkdir(_PRIVATE, exist_ok=True)
+            folder.chmod(_PRIVATE)
+        except OSError as error:
+            raise OutputError(f"{folder} cannot be made private: {error}") from None
+        return folder
 
     def _name(self, path: Path) -> str:
         return str(path.relative_to(self.path))
