@@ -23,7 +23,6 @@ from types import TracebackType
 from typing import IO, Any, Literal, Self
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.spark.schemas import TABLES
 
 Mode = Literal["batch", "streaming"]
 
@@ -151,13 +150,11 @@ class Output:
             raise OutputError(f"{self.path / name} is none of the pipeline's: {error}") from None
 
     def _refuse_foreign(self) -> None:
-        ours = {_MARKER, _JOURNAL, _LOCK}
         found = sorted(each.name for each in self.path.iterdir())
         if _MARKER in found or _JOURNAL in found:
-            ours |= {*TABLES, CHECKPOINT, TOPICS}
-        else:
-            ours.discard(_MARKER)
-        foreign = [n for n in found if n not in ours and not n.startswith(_STAGING)]
+            # What people put beside their tables, a report for one, no run touches.
+            return
+        foreign = [n for n in found if n != _LOCK and not n.startswith(_STAGING)]
         if foreign:
             raise OutputError(
                 f"{self.path} has something else in it ({', '.join(foreign[:3])}"

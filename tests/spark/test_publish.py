@@ -170,6 +170,14 @@ def test_tables_without_the_marker_are_foreign(tmp_path: Path) -> None:
         pass
 
 
+def test_a_report_beside_the_tables(tmp_path: Path) -> None:
+    """Once tables are there, what else is put into the folder stays as it is."""
+    run(tmp_path, "monday")
+    (tmp_path / "report.html").write_text("all is well")
+    run(tmp_path, "tuesday")
+    assert content(tmp_path) == {**tables("tuesday"), "report.html": "all is well"}
+
+
 def test_what_others_may_not_see(tmp_path: Path) -> None:
     """A checkpoint has what connections sent, as it was; one of an earlier release is open."""
 
