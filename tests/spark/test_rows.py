@@ -187,6 +187,28 @@ def test_moves_and_acls() -> None:
     ]  # fmt: skip
 
 
+def test_acls_that_filters_delete() -> None:
+    """Kafka's ResourceType.ANY (1) has topics among what it matches; a name may be null for all."""
+    filters = [
+        {"resourceTypeFilter": kind, "resourceNameFilter": name, "patternTypeFilter": pattern}
+        for kind, name, pattern in ((3, "g", 3), (2, "fruit", 2), (1, None, 1), (1, "veg", 4))
+    ]
+    answers = [{"errorCode": code} for code in (0, 0, 31, 0)]
+    fruit, everything, veg = audit("DeleteAcls", {"filters": filters}, {"filterResults": answers})
+    assert {row["operation"] for row in (fruit, everything, veg)} == {"delete acl"}
+    assert said(fruit, "topic", "error", "parameters") == [
+        "fruit", None, {"patternTypeFilter": 2}
+    ]  # fmt: skip
+    assert said(everything, "topic", "error", "parameters") == [
+        None, "CLUSTER_AUTHORIZATION_FAILED", {"resourceTypeFilter": 1, "patternTypeFilter": 1}
+    ]  # fmt: skip
+    assert said(veg, "topic", "error", "parameters") == [
+        "veg", None, {"resourceTypeFilter": 1, "patternTypeFilter": 4}
+    ]  # fmt: skip
+    (alone,) = audit("DeleteAcls", {"filters": filters[2:3]})
+    assert said(alone, "answered", "error") == [False, None]
+
+
 def _versions(api: str, suffix: str = "Request") -> list[int]:
     versions: VersionRange = catalog().entry(f"{api}{suffix}").versions
     return list(versions)
