@@ -19,7 +19,7 @@ def sections(target: str) -> Iterator[Callable[[Tables], Section]]:
     Raises UnknownReleaseError for a target that is no known release.
     """
     release(target)
-    yield lambda tables: report_people.upgrade(tables.get("frames"), target)
+    yield lambda tables: report_people.upgrade(tables.get("frames"), target, tables.get("problems"))
     yield lambda tables: report_people.clients_seen(tables.get("clients"))
     yield lambda tables: report_people.audit(tables.get("admin_audit"))
     yield lambda tables: report_traffic.errors(tables.get("frames"))

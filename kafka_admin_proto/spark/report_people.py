@@ -33,7 +33,8 @@ _CLIENT = (
 )  # fmt: skip
 
 
-def upgrade(frames: DataFrame | None, target: str) -> Section:
+def upgrade(frames: DataFrame | None, target: str, problems: DataFrame | None = None) -> Section:
+    """Who has to change before the upgrade; ``problems`` tell of whom nothing can be said."""
     name = release(target).name
     id, title = "upgrade", f"Upgrade to {name}"
     if frames is None:
@@ -76,6 +77,7 @@ def upgrade(frames: DataFrame | None, target: str) -> Section:
                 parts.append(_upgrade_table(heading, answer, folded))
     if not any(totals) and frames.where("direction = 'request'").isEmpty():
         return empty(id, title, "Nobody knows: there is no request that could be read.")
+    unread = None if problems is None else _unread(problems)
     said = [
         f"Who sends versions of requests that Kafka {name} has no more "
         f"(facts of {release(target).patch}; KIP-896 for 4.0)."
@@ -89,11 +91,30 @@ def upgrade(frames: DataFrame | None, target: str) -> Section:
     count = by_client.total
     if not count and not totals[1]:
         said.append("No client does, of those that sent anything here.")
+    if unread is not None:
+        said.append(unread)
     headline = f"{number(count)} client{'s' * (count != 1)} to change"
     if not count and totals[1]:
         headline = "forwarded ones to change"
     bad = bool(count or totals[1])
-    return Section(id, title, headline if bad else "ready", bad, said, parts)
+    ready = "ready" if unread is None else "ready, as far as could be read"
+    return Section(id, title, headline if bad else ready, bad, said, parts)
+
+
+def _unread(problems: DataFrame) -> str | None:
+    """A sentence on what may have been requests and was not read, None without any."""
+    unknown = problems.where("api IS NULL")
+    frames, connections = unknown.agg(
+        F.count("*"), F.count_distinct("capture", "connection")
+    ).collect()[0]
+    if not frames:
+        return None
+    of = f" of {number(connections)} connection{'s' * (connections != 1)}" if connections else ""
+    return (
+        f"Nothing is known of {number(frames)} piece{'s' * (frames != 1)}{of} that could not be "
+        "read as requests (TLS, another protocol or port, bytes that were not captured): who "
+        "sends there is not among these; see What could not be read."
+    )
 
 
 def _upgrade_table(heading: str, answer: Answer, folded: bool) -> Table:
