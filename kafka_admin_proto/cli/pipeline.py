@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafka_admin_proto.cli.job_progress import JobProgress
-from kafka_admin_proto.cli.output import print_table
+from kafka_admin_proto.cli.output import print_table, printable
 from kafka_admin_proto.cli.segments import is_segment
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
@@ -30,6 +30,10 @@ _BESIDE_SEGMENTS = re.compile(
     r"(\.(index|timeindex|txnindex|snapshot|part)|"
     r"/(partition\.metadata|leader-epoch-checkpoint|quorum-state))$"
 )
+
+#: A line that names an error: of a traceback of Python's, or of Java's.
+_ERROR = re.compile(r"\s*(?:Caused by: |: )?([A-Za-z_][\w.$]*(?:Error|Exception)): (\S.*)")
+_SQLSTATE = re.compile(r"\.? SQLSTATE: \w+$")
 
 
 class _Size(click.ParamType[int]):
@@ -201,9 +205,19 @@ def _for_people() -> Iterator[None]:
 
 
 def _short(text: str) -> str:
-    """The lines of an error before Java's stack."""
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith("at ")]
-    return "\n".join(lines[:20])
+    """What an error of Spark's comes from, out of the stacks of Python and Java that it brings.
+
+    That is the last error of this package that it names, or else the last of any.
+    """
+    named = [found for found in map(_ERROR.fullmatch, text.splitlines()) if found]
+    ours = [found for found in named if found[1].startswith("kafka_admin_proto.")]
+    if ours:
+        said = ours[-1][2]
+    elif named:
+        said = f"{named[-1][1].rpartition('.')[2]}: {named[-1][2]}"
+    else:
+        said = text.strip().partition("\n")[0]
+    return printable(_SQLSTATE.sub("", said))
 
 
 @contextmanager

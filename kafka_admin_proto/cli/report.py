@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +23,8 @@ from kafka_admin_proto.protocol.releases import release, releases
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from kafka_admin_proto.spark.current_tables import CurrentTables
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Rows of a table on a terminal; JSON and TSV have all.
@@ -81,7 +84,7 @@ def report(
       kap report tables --query upgrade --output json
 
     \b
-    Exit codes: 0 fine, 2 usage.
+    Exit codes: 0 fine, 1 Spark could not answer, 2 usage.
     """
     try:
         release(target)
@@ -96,19 +99,26 @@ def report(
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
+    from kafka_admin_proto.spark.current_tables import CurrentTables, TablesReplacedError
     from kafka_admin_proto.spark.queries import read_tables
 
-    try:
-        tables = read_tables(spark, folder, since=_when(since), until=_when(until))
-        if not tables:
+    def read() -> dict[str, DataFrame]:
+        found = read_tables(spark, folder, since=_when(since), until=_when(until))
+        if not found:
             raise click.UsageError(
                 f"{folder} has none of the pipeline's tables; make them with "
                 "kap pipeline CAPTURES… --out DIR"
             )
+        return found
+
+    tables = CurrentTables(read)
+    try:
         if query is not None:
             _print_rows(tables, query, target, output)
         else:
             _write_page(tables, folder, out, target, since, until)
+    except TablesReplacedError as error:
+        raise click.ClickException(str(error)) from None
     except PySparkException as error:
         raise click.ClickException(f"Spark could not answer: {_first_line(error)}") from None
     except Py4JJavaError as error:
@@ -133,7 +143,7 @@ def _when(micros: int | None) -> datetime | None:
 
 
 def _write_page(
-    tables: dict[str, DataFrame],
+    tables: CurrentTables,
     folder: str,
     out: str,
     target: str,
@@ -142,10 +152,11 @@ def _write_page(
 ) -> None:
     from kafka_admin_proto.render.plots import moment
     from kafka_admin_proto.render.report import Section, report_page
-    from kafka_admin_proto.spark.report import report_sections
+    from kafka_admin_proto.spark.report import sections
 
     found: list[Section] = []
-    for section in report_sections(tables, target):
+    for make in sections(target):
+        section = tables.ask(make)
         found.append(section)
         click.echo(printable(f"{section.title}: {section.headline}"), err=True)
     about = ["All times are UTC."]
@@ -162,22 +173,28 @@ def _write_page(
         click.echo(f"written: {out}")
 
 
-def _print_rows(tables: dict[str, DataFrame], query: str, target: str, output: str) -> None:
+def _print_rows(tables: CurrentTables, query: str, target: str, output: str) -> None:
+    asked = tables.ask(partial(_rows_of, query=query, target=target, all=output != "table"))
+    if output == "json":
+        write_json_array(_records(asked))
+    elif output == "tsv":
+        write_tsv(_records(asked))
+    else:
+        rows = [[_text(value) for value in row.values()] for row in _records(asked)]
+        print_table(asked.columns, rows[:_MOST_ROWS], wrap=asked.columns)
+        if len(rows) > _MOST_ROWS:
+            click.echo(f"more than {_MOST_ROWS} rows; --output json or tsv has all", err=True)
+
+
+def _rows_of(tables: Mapping[str, DataFrame], query: str, target: str, all: bool) -> DataFrame:
+    """The rows of a question, which Spark keeps: what is printed cannot be asked again."""
     from kafka_admin_proto.spark.queries import QUERIES
 
     table, question = QUERIES[query]
     if table not in tables:
         raise click.UsageError(f"there is no table {table}, which {query} is a question to")
     asked = question(tables[table], target) if query == "upgrade" else question(tables[table])
-    if output == "json":
-        write_json_array(_records(asked))
-    elif output == "tsv":
-        write_tsv(_records(asked))
-    else:
-        rows = [[_text(v) for v in row.values()] for row in _records(asked.limit(_MOST_ROWS + 1))]
-        print_table(asked.columns, rows[:_MOST_ROWS], wrap=asked.columns)
-        if len(rows) > _MOST_ROWS:
-            click.echo(f"more than {_MOST_ROWS} rows; --output json or tsv has all", err=True)
+    return (asked if all else asked.limit(_MOST_ROWS + 1)).localCheckpoint()
 
 
 def _records(question: DataFrame) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,8 @@ What comes to the driver is bounded: of each question the first rows, with the n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -35,6 +36,20 @@ def ask(question: DataFrame, most: int = MOST_ROWS) -> Answer:
     """The first rows; times as microseconds since 1970."""
     rows = [row.asDict(recursive=True) for row in in_micros(question).limit(most + 1).collect()]
     return Answer(rows[:most], question.count() if len(rows) > most else len(rows))
+
+
+@contextmanager
+def cached(question: DataFrame) -> Iterator[DataFrame]:
+    """A question of which several are asked; Spark keeps its rows meanwhile.
+
+    After an error as well they are forgotten: Spark takes what is asked of the same folder later
+    for the same, though the files in it have been replaced.
+    """
+    question.cache()
+    try:
+        yield question
+    finally:
+        question.unpersist()
 
 
 def in_micros(question: DataFrame) -> DataFrame:

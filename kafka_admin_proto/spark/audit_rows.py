@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
 
 from kafka_admin_proto.spark.calls import Call, Json, error_of, items, text, topic_id
 
-#: ConfigResource.Type.TOPIC and ResourceType.TOPIC alike.
+#: ConfigResource.Type.TOPIC and ResourceType.TOPIC alike; ResourceType.ANY, of filters alone.
 _TOPIC = 2
+_ANY = 1
 
 
 class _Operation(msgspec.Struct):
@@ -212,27 +214,38 @@ def _move_replicas(request: Json, response: Json) -> _Operations:
 
 
 def _create_acls(request: Json, response: Json) -> _Operations:
-    return _acls("create acl", items(request, "creations"), "", items(response, "results"))
+    answers = items(response, "results")
+    for item, answer in _with_answers(items(request, "creations"), answers):
+        if item.get("resourceType") == _TOPIC:
+            yield _Operation(
+                "create acl",
+                text(item.get("resourceName")),
+                _rest(item, "resourceType", "resourceName"),
+                [answer.get("errorCode")],
+                text(answer.get("errorMessage")),
+            )
 
 
 def _delete_acls(request: Json, response: Json) -> _Operations:
+    """Filters of topics' ACLs, and those of all resources, which have these among them."""
     answers = items(response, "filterResults")
-    return _acls("delete acl", items(request, "filters"), "Filter", answers)
-
-
-def _acls(what: str, asked: list[Json], suffix: str, answers: list[Json]) -> _Operations:
-    """Those on topics; each is answered by what stands in its place."""
-    for place, item in enumerate(asked):
-        if item.get(f"resourceType{suffix}") != _TOPIC:
+    for item, answer in _with_answers(items(request, "filters"), answers):
+        kind = item.get("resourceTypeFilter")
+        if kind not in (_TOPIC, _ANY):
             continue
-        answer = answers[place] if place < len(answers) else {}
+        of_any = {"resourceTypeFilter": kind} if kind == _ANY else {}
         yield _Operation(
-            what,
-            text(item.get(f"resourceName{suffix}")),
-            _rest(item, f"resourceType{suffix}", f"resourceName{suffix}"),
+            "delete acl",
+            text(item.get("resourceNameFilter")),
+            _rest(item, "resourceTypeFilter", "resourceNameFilter", **of_any),
             [answer.get("errorCode")],
             text(answer.get("errorMessage")),
         )
+
+
+def _with_answers(asked: list[Json], answers: list[Json]) -> Iterator[tuple[Json, Json]]:
+    """Elements that are answered by what stands in their place."""
+    return zip_longest(asked, answers[: len(asked)], fillvalue={})
 
 
 #: Api → what makes operations of its request's and response's body.

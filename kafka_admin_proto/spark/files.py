@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
@@ -30,6 +31,9 @@ _LOOKS = 16
 #: rank. A larger file takes several ranks. The others are for ranks, which a stream uses up.
 POSITION_BITS = 34
 MOST_RANKS = 1 << (63 - POSITION_BITS)
+
+#: What `pyarrow.fs` takes at the end of a URI.
+_OPTIONS = re.compile(r"\?[a-z_]+=[^&?]*(&[a-z_]+=[^&?]*)*$")
 
 Kind = Literal["pcap", "log"]
 
@@ -82,7 +86,7 @@ def list_files(paths: Iterable[str]) -> list[str]:
     """The files that paths and URIs name: files, folders with all below them, local patterns.
 
     Hidden files, and those whose names start with an underscore, are for others. Raises
-    FileNotFoundError for a path that leads nowhere.
+    FileNotFoundError for a path that leads nowhere, ValueError for a URI with a password in it.
     """
     return list(dict.fromkeys(each.name for each in find_files(paths)))
 
@@ -125,7 +129,7 @@ def _below(name: str) -> Iterator[Found]:
         rest = each.path[len(base) :]
         hidden = any(part.startswith((".", "_")) for part in Path(rest).parts)
         if each.type == fs.FileType.File and not hidden:
-            yield _found(name.rstrip("/") + rest, each)
+            yield _found(_joined(name, rest), each)
 
 
 def _found(name: str, info: fs.FileInfo) -> Found:
@@ -174,9 +178,32 @@ def _located(name: str) -> tuple[fs.FileSystem, str]:
     scheme, found, rest = name.partition("://")
     if not found:
         return _local(), name
-    bucket, _, _ = rest.partition("/")
-    system = _remote(scheme, bucket)
-    return system, fs.FileSystem.from_uri(name)[1] if scheme == "file" else rest
+    if scheme == "file":
+        return _remote(scheme, "", "")[0], fs.FileSystem.from_uri(name)[1]
+    path, options = _taken_apart(rest)
+    bucket, _, key = path.partition("/")
+    if ":" in bucket.rpartition("@")[0]:
+        raise ValueError(
+            f"{scheme}://…@{bucket.rpartition('@')[2]}: the tables would show the key in this URI; "
+            "keep it where the store's own tools look, as in AWS_SECRET_ACCESS_KEY"
+        )
+    system, root = _remote(scheme, bucket, options)
+    return system, f"{root.rstrip('/')}/{key}" if key else root
+
+
+def _joined(name: str, rest: str) -> str:
+    """The name of what is below a folder."""
+    path, options = _taken_apart(name)
+    return path.rstrip("/") + rest + options
+
+
+def _taken_apart(name: str) -> tuple[str, str]:
+    """A URI, or what it has after the scheme, without and with its options (``?region=…``).
+
+    Names are as the file system has them, so that other question marks are of the name.
+    """
+    found = _OPTIONS.search(name)
+    return (name, "") if found is None else (name[: found.start()], found[0])
 
 
 @lru_cache(maxsize=1)
@@ -185,8 +212,10 @@ def _local() -> fs.FileSystem:
 
 
 @lru_cache(maxsize=64)
-def _remote(scheme: str, bucket: str) -> fs.FileSystem:
-    return fs.FileSystem.from_uri(f"{scheme}://{bucket}/")[0]
+def _remote(scheme: str, bucket: str, options: str) -> tuple[fs.FileSystem, str]:
+    """A file system, and where it has the start of the bucket."""
+    system, root = fs.FileSystem.from_uri(f"{scheme}://{bucket}/{options}")
+    return system, root
 
 
 class Look(msgspec.Struct, frozen=True, order=True):

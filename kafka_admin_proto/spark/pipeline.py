@@ -20,6 +20,7 @@ from kafka_admin_proto.spark import tables
 from kafka_admin_proto.spark.files import SPLIT_SIZE
 from kafka_admin_proto.spark.frames import by_flow
 from kafka_admin_proto.spark.packets import PACKETS
+from kafka_admin_proto.spark.paths import to_read, to_write
 from kafka_admin_proto.spark.publish import Output
 from kafka_admin_proto.spark.schemas import TABLES
 from kafka_admin_proto.spark.staging import Staged, stage_frames, write_frames
@@ -63,7 +64,7 @@ def run_batch(
     if segments:
         step("metadata log")
         write(tables.segment_rows(spark, segments), output.staging / "log")
-        log = spark.read.parquet(str(output.staging / "log"))
+        log = spark.read.parquet(to_read(output.staging / "log"))
     step("other tables")
     write_all({made / name: table for name, table in derived(frames, log, names).items()})
     output.publish([(made / name, output.path / name) for name in TABLES])
@@ -89,10 +90,10 @@ def read_table(
     """
     schema = from_arrow_schema(TABLES[name])
     folders = [folder] if dates is None else [folder / f"date={each}" for each in sorted(dates)]
-    there = [str(each) for each in folders if each.exists()]
+    there = [to_read(each) for each in folders if each.exists()]
     if not there:
         return spark.createDataFrame([], schema)
-    found = spark.read.schema(schema).option("basePath", str(folder)).parquet(*there)
+    found = spark.read.schema(schema).option("basePath", to_write(folder)).parquet(*there)
     return found.select(*TABLES[name].names)
 
 
@@ -123,4 +124,5 @@ def write_all(tables: Mapping[Path, DataFrame]) -> None:
 
 def write(rows: DataFrame, folder: Path, *by: str) -> None:
     """Parquet, in place of what is there, in folders for the values of the columns ``by``."""
-    rows.write.options(**_OPTIONS).partitionBy(*by).mode("overwrite").parquet(str(folder))
+    writer = rows.write.options(**_OPTIONS).partitionBy(*by).mode("overwrite")
+    writer.parquet(to_write(folder))

@@ -23,11 +23,12 @@ from types import TracebackType
 from typing import IO, Any, Literal, Self
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.spark.schemas import TABLES
 
 Mode = Literal["batch", "streaming"]
 
 _MARKER, _JOURNAL, _LOCK, _STAGING = "_pipeline.json", ".journal.json", ".lock", ".staging-"
+#: The mode of folders that are nobody else's.
+_PRIVATE = 0o700
 #: Where a stream keeps how far it is, and the names of topics that it was told.
 CHECKPOINT, TOPICS = ".checkpoint", "_topics.json"
 #: The layout of the folder.
@@ -112,7 +113,21 @@ class Output:
 
     def _stage(self) -> None:
         self.staging = self.path / f"{_STAGING}{uuid.uuid4().hex[:12]}"
-        self.staging.mkdir()
+        self.staging.mkdir(_PRIVATE)
+
+    def checkpoint(self) -> Path:
+        """The folder where a stream keeps how far it is.
+
+        It is its owner's alone: of connections that go on it has bytes as they were captured,
+        with the credentials in them.
+        """
+        folder = self.path / CHECKPOINT
+        try:
+            folder.mkdir(_PRIVATE, exist_ok=True)
+            folder.chmod(_PRIVATE)
+        except OSError as error:
+            raise OutputError(f"{folder} cannot be made private: {error}") from None
+        return folder
 
     def _name(self, path: Path) -> str:
         return str(path.relative_to(self.path))
@@ -135,13 +150,11 @@ class Output:
             raise OutputError(f"{self.path / name} is none of the pipeline's: {error}") from None
 
     def _refuse_foreign(self) -> None:
-        ours = {_MARKER, _JOURNAL, _LOCK}
         found = sorted(each.name for each in self.path.iterdir())
         if _MARKER in found or _JOURNAL in found:
-            ours |= {*TABLES, CHECKPOINT, TOPICS}
-        else:
-            ours.discard(_MARKER)
-        foreign = [n for n in found if n not in ours and not n.startswith(_STAGING)]
+            # What people put beside their tables, a report for one, no run touches.
+            return
+        foreign = [n for n in found if n != _LOCK and not n.startswith(_STAGING)]
         if foreign:
             raise OutputError(
                 f"{self.path} has something else in it ({', '.join(foreign[:3])}"

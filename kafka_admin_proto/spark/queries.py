@@ -11,7 +11,6 @@ request is in a capture of both twice.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import reduce
@@ -24,6 +23,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.protocol.releases import BROKER_APIS, release, removed_versions
 from kafka_admin_proto.render.meanings import api_name
+from kafka_admin_proto.spark.paths import named_to_read
 from kafka_admin_proto.spark.schemas import TABLES
 
 #: Percentiles are approximate: their rank is off by at most one in so many.
@@ -44,14 +44,14 @@ def read_tables(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> dict[str, DataFrame]:
-    """The tables below a folder, by name; one that is not there is left out.
+    """The tables below a folder (or URI), by name; one that is not there is left out.
 
     Rows before ``since`` and from ``until`` on are left out (both with a time zone), and then so
     are rows without a time. `CLIENTS` has days: those that have any time in between count.
     """
     found = {}
     for name, columns in TABLES.items():
-        path = re.sub(r"([\[\]{}*?\\])", r"\\\1", f"{folder.rstrip('/')}/{name}")
+        path = named_to_read(f"{folder.rstrip('/')}/{name}")
         try:
             table = spark.read.schema(from_arrow_schema(columns)).parquet(path)
         except AnalysisException as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pyspark.sql import DataFrame
 
@@ -10,20 +10,21 @@ from kafka_admin_proto.protocol.releases import release
 from kafka_admin_proto.render.report import Section
 from kafka_admin_proto.spark import report_cluster, report_people, report_traffic
 
+Tables = Mapping[str, DataFrame]
 
-def report_sections(tables: Mapping[str, DataFrame], target: str) -> Iterator[Section]:
-    """The report's sections, one by one as they are worked out; see `read_tables`.
+
+def sections(target: str) -> Iterator[Callable[[Tables], Section]]:
+    """What makes each of the report's sections of the tables; see `queries.read_tables`.
 
     Raises UnknownReleaseError for a target that is no known release.
     """
     release(target)
-    frames = tables.get("frames")
-    yield report_people.upgrade(frames, target)
-    yield report_people.clients_seen(tables.get("clients"))
-    yield report_people.audit(tables.get("admin_audit"))
-    yield report_traffic.errors(frames)
-    yield report_traffic.rates(frames)
-    yield report_traffic.latencies(frames)
-    yield report_cluster.leaders(tables.get("metadata_changes"))
-    yield report_cluster.elections(tables.get("quorum_events"))
-    yield report_cluster.problems_seen(tables.get("problems"))
+    yield lambda tables: report_people.upgrade(tables.get("frames"), target, tables.get("problems"))
+    yield lambda tables: report_people.clients_seen(tables.get("clients"))
+    yield lambda tables: report_people.audit(tables.get("admin_audit"))
+    yield lambda tables: report_traffic.errors(tables.get("frames"))
+    yield lambda tables: report_traffic.rates(tables.get("frames"))
+    yield lambda tables: report_traffic.latencies(tables.get("frames"))
+    yield lambda tables: report_cluster.leaders(tables.get("metadata_changes"))
+    yield lambda tables: report_cluster.elections(tables.get("quorum_events"))
+    yield lambda tables: report_cluster.problems_seen(tables.get("problems"))

@@ -19,6 +19,7 @@ from kafka_admin_proto.spark.answers import (
     SECOND,
     TimeAxis,
     ask,
+    cached,
     cells,
     empty,
     first_of,
@@ -30,34 +31,35 @@ def leaders(metadata_changes: DataFrame | None) -> Section:
     id, title = "leaders", "Leader changes"
     if metadata_changes is None:
         return missing(id, title, "metadata_changes")
-    found = queries.leader_changes(metadata_changes).cache()
-    answer = ask(found)
-    if not answer.total:
-        found.unpersist()
-        return empty(id, title, "No partition got another leader.")
-    parts: list[Plot | Table] = []
-    span = found.agg(
-        F.unix_micros(F.min("ts")).alias("first"), F.unix_micros(F.max("ts")).alias("last")
-    ).collect()[0]
-    if span["first"] is not None:
-        axis = TimeAxis.over(span["first"], span["last"])
-        at = F.unix_micros("ts") - F.pmod(F.unix_micros("ts"), F.lit(axis.step * SECOND))
-        lost = F.col("to_leader") < 0
-        by_time = found.groupBy(at.alias("start"), lost.alias("lost")).count().collect()
-        series = [
-            Series(
-                name,
-                axis.spread(
-                    {row["start"]: row["count"] for row in by_time if row["lost"] == which}
-                ),
-                colour,
-            )
-            for which, name, colour in ((False, "to another broker", "s0"), (True, "to none", "s3"))
-        ]
-        caption = "Partitions that changed their leader"
-        parts.append(Plot(caption, columns(caption, axis.start, axis.step, series, "changes")))
-    offline = found.where(F.col("to_leader") < 0).count()
-    found.unpersist()
+    with cached(queries.leader_changes(metadata_changes)) as found:
+        answer = ask(found)
+        if not answer.total:
+            return empty(id, title, "No partition got another leader.")
+        parts: list[Plot | Table] = []
+        span = found.agg(
+            F.unix_micros(F.min("ts")).alias("first"), F.unix_micros(F.max("ts")).alias("last")
+        ).collect()[0]
+        if span["first"] is not None:
+            axis = TimeAxis.over(span["first"], span["last"])
+            at = F.unix_micros("ts") - F.pmod(F.unix_micros("ts"), F.lit(axis.step * SECOND))
+            lost = F.col("to_leader") < 0
+            by_time = found.groupBy(at.alias("start"), lost.alias("lost")).count().collect()
+            series = [
+                Series(
+                    name,
+                    axis.spread(
+                        {row["start"]: row["count"] for row in by_time if row["lost"] == which}
+                    ),
+                    colour,
+                )
+                for which, name, colour in (
+                    (False, "to another broker", "s0"),
+                    (True, "to none", "s3"),
+                )
+            ]
+            caption = "Partitions that changed their leader"
+            parts.append(Plot(caption, columns(caption, axis.start, axis.step, series, "changes")))
+        offline = found.where(F.col("to_leader") < 0).count()
     heads = (
         Column("time (UTC)", "time"), Column("topic"), Column("partition", "count"),
         Column("from"), Column("to", "status", frozenset({"none"})), Column("epoch", "count"),

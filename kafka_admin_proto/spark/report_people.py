@@ -18,6 +18,7 @@ from kafka_admin_proto.spark.answers import (
     MOST_BARS,
     Answer,
     ask,
+    cached,
     cells,
     client_name,
     empty,
@@ -32,50 +33,51 @@ _CLIENT = (
 )  # fmt: skip
 
 
-def upgrade(frames: DataFrame | None, target: str) -> Section:
+def upgrade(frames: DataFrame | None, target: str, problems: DataFrame | None = None) -> Section:
+    """Who has to change before the upgrade; ``problems`` tell of whom nothing can be said."""
     name = release(target).name
     id, title = "upgrade", f"Upgrade to {name}"
     if frames is None:
         return missing(id, title, "frames")
-    found = queries.upgrade(frames, target).cache()
-    removed = F.col("status") != "deprecated"
-    client = F.col("traffic") == "client"
-    parts: list[Plot | Table] = []
-    clients = found.where(removed & client)
-    who = ("client_id", "address", "software", "principal")
-    by_client = ask(
-        clients.groupBy(*who)
-        .agg(F.sum("requests").alias("requests"))
-        .orderBy(F.col("requests").desc(), *who)
-    )
-    if by_client.rows:
-        top = by_client.rows[:MOST_BARS]
-        labels = [client_name(row) for row in top]
-        plot = bars(
-            f"Requests in versions that {name} does not take, by client",
-            labels,
-            [Series("requests", [row["requests"] for row in top], "s3")],
-            "requests",
+    with cached(queries.upgrade(frames, target)) as found:
+        removed = F.col("status") != "deprecated"
+        client = F.col("traffic") == "client"
+        parts: list[Plot | Table] = []
+        clients = found.where(removed & client)
+        who = ("client_id", "address", "software", "principal")
+        by_client = ask(
+            clients.groupBy(*who)
+            .agg(F.sum("requests").alias("requests"))
+            .orderBy(F.col("requests").desc(), *who)
         )
-        parts.append(Plot(first_of(f"Requests that {name} would refuse, by client", by_client,
-                                    "clients"), plot))  # fmt: skip
-    kinds = (
-        ("Clients that have to change", clients, False),
-        ("Requests that brokers passed on for clients (address: the broker's)",
-         found.where(removed & (F.col("traffic") == "forwarded")), False),
-        ("Between brokers and controllers", found.where(removed & (F.col("traffic") == "broker")),
-         False),
-        (f"Versions that {name} still takes, deprecated there", found.where(~removed), True),
-    )  # fmt: skip
-    totals = []
-    for heading, question, folded in kinds:
-        answer = ask(question)
-        totals.append(answer.total)
-        if answer.total:
-            parts.append(_upgrade_table(heading, answer, folded))
-    found.unpersist()
+        if by_client.rows:
+            top = by_client.rows[:MOST_BARS]
+            labels = [client_name(row) for row in top]
+            plot = bars(
+                f"Requests in versions that {name} does not take, by client",
+                labels,
+                [Series("requests", [row["requests"] for row in top], "s3")],
+                "requests",
+            )
+            parts.append(Plot(first_of(f"Requests that {name} would refuse, by client", by_client,
+                                        "clients"), plot))  # fmt: skip
+        kinds = (
+            ("Clients that have to change", clients, False),
+            ("Requests that brokers passed on for clients (address: the broker's)",
+             found.where(removed & (F.col("traffic") == "forwarded")), False),
+            ("Between brokers and controllers",
+             found.where(removed & (F.col("traffic") == "broker")), False),
+            (f"Versions that {name} still takes, deprecated there", found.where(~removed), True),
+        )  # fmt: skip
+        totals = []
+        for heading, question, folded in kinds:
+            answer = ask(question)
+            totals.append(answer.total)
+            if answer.total:
+                parts.append(_upgrade_table(heading, answer, folded))
     if not any(totals) and frames.where("direction = 'request'").isEmpty():
         return empty(id, title, "Nobody knows: there is no request that could be read.")
+    unread = None if problems is None else _unread(problems)
     said = [
         f"Who sends versions of requests that Kafka {name} has no more "
         f"(facts of {release(target).patch}; KIP-896 for 4.0)."
@@ -89,11 +91,30 @@ def upgrade(frames: DataFrame | None, target: str) -> Section:
     count = by_client.total
     if not count and not totals[1]:
         said.append("No client does, of those that sent anything here.")
+    if unread is not None:
+        said.append(unread)
     headline = f"{number(count)} client{'s' * (count != 1)} to change"
     if not count and totals[1]:
         headline = "forwarded ones to change"
     bad = bool(count or totals[1])
-    return Section(id, title, headline if bad else "ready", bad, said, parts)
+    ready = "ready" if unread is None else "ready, as far as could be read"
+    return Section(id, title, headline if bad else ready, bad, said, parts)
+
+
+def _unread(problems: DataFrame) -> str | None:
+    """A sentence on what may have been requests and was not read, None without any."""
+    unknown = problems.where("api IS NULL")
+    frames, connections = unknown.agg(
+        F.count("*"), F.count_distinct("capture", "connection")
+    ).collect()[0]
+    if not frames:
+        return None
+    of = f" of {number(connections)} connection{'s' * (connections != 1)}" if connections else ""
+    return (
+        f"Nothing is known of {number(frames)} piece{'s' * (frames != 1)}{of} that could not be "
+        "read as requests (TLS, another protocol or port, bytes that were not captured): who "
+        "sends there is not among these; see What could not be read."
+    )
 
 
 def _upgrade_table(heading: str, answer: Answer, folded: bool) -> Table:

@@ -25,6 +25,7 @@ from kafka_admin_proto.spark.answers import (
     SECOND,
     TimeAxis,
     ask,
+    cached,
     cells,
     empty,
     first_of,
@@ -39,17 +40,16 @@ def errors(frames: DataFrame | None) -> Section:
     id, title = "errors", "Error hot spots"
     if frames is None:
         return missing(id, title, "frames")
-    found = queries.errors(frames).cache()
-    by_error = ask(
-        found.where(~F.col("forwarded"))
-        .groupBy("api", "error")
-        .agg(F.sum("responses").alias("responses"))
-        .orderBy(F.col("responses").desc(), "api", "error")
-    )
-    answer = ask(found)
-    own = found.where(~F.col("forwarded")).agg(F.coalesce(F.sum("responses"), F.lit(0)))
-    count = own.collect()[0][0]
-    found.unpersist()
+    with cached(queries.errors(frames)) as found:
+        by_error = ask(
+            found.where(~F.col("forwarded"))
+            .groupBy("api", "error")
+            .agg(F.sum("responses").alias("responses"))
+            .orderBy(F.col("responses").desc(), "api", "error")
+        )
+        answer = ask(found)
+        own = found.where(~F.col("forwarded")).agg(F.coalesce(F.sum("responses"), F.lit(0)))
+        count = own.collect()[0][0]
     if not answer.total:
         return empty(id, title, "No response had an error.")
     heads = (
@@ -84,22 +84,21 @@ def rates(frames: DataFrame | None) -> Section:
     if not span["timed"]:
         return empty(id, title, "No request has a time.")
     axis = TimeAxis.over(span["first"], span["last"])
-    found = queries.rates(requests, axis.step).cache()
-    totals = ask(
-        found.groupBy("api", "forwarded")
-        .agg(F.sum("requests").alias("requests"))
-        .orderBy(F.col("requests").desc(), "api", "forwarded")
-    )
-    parts: list[Plot | Table] = []
-    for forwarded, caption in (
-        (False, "Requests by api"),
-        (True, "Requests inside Envelopes, which brokers passed on to the controller"),
-    ):
-        part = found.where(F.col("forwarded") == forwarded)
-        apis = [row["api"] for row in totals.rows if row["forwarded"] == forwarded]
-        if apis:
-            parts += _over_time(part, apis, caption, axis)
-    found.unpersist()
+    with cached(queries.rates(requests, axis.step)) as found:
+        totals = ask(
+            found.groupBy("api", "forwarded")
+            .agg(F.sum("requests").alias("requests"))
+            .orderBy(F.col("requests").desc(), "api", "forwarded")
+        )
+        parts: list[Plot | Table] = []
+        for forwarded, caption in (
+            (False, "Requests by api"),
+            (True, "Requests inside Envelopes, which brokers passed on to the controller"),
+        ):
+            part = found.where(F.col("forwarded") == forwarded)
+            apis = [row["api"] for row in totals.rows if row["forwarded"] == forwarded]
+            if apis:
+                parts += _over_time(part, apis, caption, axis)
     parts.append(
         Table("Requests by api", (Column("api"), Column("forwarded", "flag"),
               Column("requests", "count")), cells(totals.rows, "api", "forwarded", "requests"),

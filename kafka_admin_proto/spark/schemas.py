@@ -34,9 +34,11 @@ _CALL = [
 #: One row for each operation on a topic that a request asks for. ``operation`` is a verb and what
 #: it is done to: create topic, delete topic, create partitions, delete records, alter config,
 #: reassign partitions, elect leaders (``topic`` null: of all), move replicas, create acl and delete
-#: acl (``topic`` is the resource's name, which may be a prefix). ``parameters`` is the rest of the
-#: request's element as JSON, secrets masked; ``error`` is a name, null for success and where no
-#: response was captured (``answered`` tells which).
+#: acl (``topic`` is the resource's name, which may be a prefix; a filter for ``delete acl``: null
+#: for all names, and with a ``resourceTypeFilter`` of 1 in ``parameters`` for resources of all
+#: types, topics among them). ``parameters`` is the rest of the request's element as JSON, secrets
+#: masked; ``error`` is a name, null for success and where no response was captured (``answered``
+#: tells which).
 ADMIN_AUDIT = pa.schema(
     [
         *_ORIGIN,

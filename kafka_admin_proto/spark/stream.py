@@ -25,6 +25,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.spark.frames import by_flow
 from kafka_admin_proto.spark.packets import PACKETS
+from kafka_admin_proto.spark.paths import to_read, to_write
 from kafka_admin_proto.spark.walk import (
     AS_USUAL,
     FRAMES,
@@ -98,7 +99,7 @@ class _Batches(msgspec.Struct, frozen=True):
             from_arrow_schema(STREAMED),
         )
         writer = walked.write.mode("overwrite").options(**_MARKED)
-        writer.parquet(str(self._folder(number)))
+        writer.parquet(to_write(self._folder(number)))
 
     def _is_walked(self, number: int) -> bool:
         """Whether all of a batch is in its folder."""
@@ -110,7 +111,9 @@ class _Batches(msgspec.Struct, frozen=True):
         self.sink(staged.where("state IS NULL").select(*FRAMES.names), number)
 
     def _staged(self, spark: SparkSession, number: int) -> DataFrame:
-        return spark.read.schema(from_arrow_schema(STREAMED)).parquet(str(self._folder(number)))
+        """What batch ``number`` has made of its packets."""
+        folder = to_read(self._folder(number))
+        return spark.read.schema(from_arrow_schema(STREAMED)).parquet(folder)
 
     def _left_by(self, spark: SparkSession, number: int) -> DataFrame:
         """Flows that go on, as rows in front of their packets."""
@@ -164,7 +167,7 @@ def stream_frames(
     batches = _Batches(folder, sink, reading, timeout)
     packets = packets.option("fileLog", str(folder.absolute() / "files"))
     writer = packets.load().writeStream.foreachBatch(batches.take)
-    writer = writer.option("checkpointLocation", str(folder / "query"))
+    writer = writer.option("checkpointLocation", to_write(folder / "query"))
     if every is None:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=every).start()

@@ -20,8 +20,9 @@ from pyspark.sql import functions as F
 from kafka_admin_proto.capture.topics import MAX_TOPICS
 from kafka_admin_proto.spark import tables
 from kafka_admin_proto.spark.files import SPLIT_SIZE
+from kafka_admin_proto.spark.paths import to_read
 from kafka_admin_proto.spark.pipeline import no_step, read_table, write, write_all
-from kafka_admin_proto.spark.publish import CHECKPOINT, TOPICS, Output
+from kafka_admin_proto.spark.publish import TOPICS, Output
 from kafka_admin_proto.spark.staging import stage_frames, write_frames
 from kafka_admin_proto.spark.stream import end_stream, last_batch, stream_frames
 from kafka_admin_proto.spark.stream_source import SETTLED
@@ -51,8 +52,7 @@ def run_stream(
     changed. ``step`` hears what is being done.
     """
     sink = StreamTables(output, step).publish_batch
-    checkpoint = output.path / CHECKPOINT
-    checkpoint.mkdir(exist_ok=True)
+    checkpoint = output.checkpoint()
     last = last_batch(checkpoint)
     # What was killed in its last batch has no files to read any more.
     if not (end and last is not None and output.batch < last):
@@ -165,7 +165,7 @@ class _Batch:
         """What controllers told on these days; the batch's records of the log, of any day."""
         staged = self._output.staging / "records"
         write(tables.log_records(self._batch()), staged)
-        records = self._spark.read.parquet(str(staged))
+        records = self._spark.read.parquet(to_read(staged))
         self._learn(records)
         changes = tables.log_changes(records, self._topics.names)
         of_days = dates | {row.date for row in changes.select("date").distinct().collect()}

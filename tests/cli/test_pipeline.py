@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.pipeline import _short
 from tests.spark.needs import require
 
 require("pyspark")
@@ -127,3 +128,48 @@ def test_without_java(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "Spark needs Java 17 or newer" in done.stderr
     assert not [each for each in (tmp_path / "out").iterdir() if each.name != ".lock"]
+
+
+#: What Spark 4.3 says, without most of its stacks.
+_OF_A_WORKER = """\
+[STREAM_FAILED] Query [id = 232a] terminated with exception: An error occurred. Reason: \
+An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
+  File "clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  File "captured.py", line 262, in deco
+    raise converted from None
+  File "flow_state.py", line 58, in read_flow
+    raise StateError(
+kafka_admin_proto.spark.flow_state.StateError: the state was written by '0.0.1': start a new one
+ SQLSTATE: 38000
+
+JVM stacktrace:
+org.apache.spark.api.python.PythonException: [PYTHON_EXCEPTION] An exception was thrown: Traceback
+\tat org.apache.spark.api.python.BasePythonRunner.read(PythonRunner.scala:1002)
+"""
+_OF_JAVA = """\
+An error occurred while calling o249.parquet.
+: org.apache.spark.SparkException: [FAILED_READ_FILE.X] Encountered error while reading a.parquet.
+\tat org.apache.spark.sql.errors.QueryExecutionErrors.error(QueryExecutionErrors.scala:898)
+Caused by: java.net.ConnectException: Connection refused
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (_OF_A_WORKER, "the state was written by '0.0.1': start a new one"),
+        (_OF_JAVA, "ConnectException: Connection refused"),
+        ("  File x\nOSError: [Errno 28] No space left on device: '/out'\n", "OSError: [Errno 28] "
+         "No space left on device: '/out'"),
+        ("[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03", "[PATH_NOT_FOUND] Path "
+         "does not exist: file:/x"),
+        ("Job 3 cancelled\n\tat org.apache.spark.X", "Job 3 cancelled"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_what_a_job_failed_of(text: str, said: str) -> None:
+    """One sentence of all that Spark says, and that the cause."""
+    assert _short(text) == said

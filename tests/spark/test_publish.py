@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -167,6 +168,40 @@ def test_tables_without_the_marker_are_foreign(tmp_path: Path) -> None:
     (tmp_path / "frames").mkdir()
     with pytest.raises(OutputError, match="something else"), output(tmp_path):
         pass
+
+
+def test_a_report_beside_the_tables(tmp_path: Path) -> None:
+    """Once tables are there, what else is put into the folder stays as it is."""
+    run(tmp_path, "monday")
+    (tmp_path / "report.html").write_text("all is well")
+    run(tmp_path, "tuesday")
+    assert content(tmp_path) == {**tables("tuesday"), "report.html": "all is well"}
+
+
+def test_what_others_may_not_see(tmp_path: Path) -> None:
+    """A checkpoint has what connections sent, as it was; one of an earlier release is open."""
+
+    def mode(path: Path) -> int:
+        return path.stat().st_mode & 0o777
+
+    before = os.umask(0o022)
+    try:
+        run(tmp_path / "out", "one")
+        for made in (False, True):
+            with output(tmp_path / "out") as found:
+                if made:
+                    (tmp_path / "out" / ".checkpoint").chmod(0o755)
+                assert mode(found.checkpoint()) == mode(found.staging) == 0o700
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "out") == mode(tmp_path / "out" / "frames") == 0o755
+
+
+def test_a_checkpoint_that_cannot_be_made(tmp_path: Path) -> None:
+    with output(tmp_path) as found:
+        (tmp_path / ".checkpoint").write_text("")
+        with pytest.raises(OutputError, match="cannot be made private"):
+            found.checkpoint()
 
 
 def test_a_file(tmp_path: Path) -> None:

@@ -304,6 +304,27 @@ def test_nobody_is_ready_without_requests(spark: SparkSession, tmp_path: Path) -
     assert (unread.headline, unread.bad) == ("none", False)
 
 
+def test_ready_of_what_was_read(spark: SparkSession, tmp_path: Path) -> None:
+    """Connections that are encrypted, or of another port, may be those of any client."""
+    unread = {"problem": "encrypted: TLS", "ts": MICROS, "capture": "one.pcap", "forwarded": False}
+    strange = [
+        unread | {"connection": connection, "direction": "data"} for connection in ("a", "b", "b")
+    ]
+    known = unread | {"connection": "c", "direction": "request", "api": "Fetch"}
+    for name, problems in (("some", [*strange, known]), ("none", [known])):
+        write_tables(tmp_path / name, {"frames": everything()["frames"], "problems": problems})
+    some, none = (queries.read_tables(spark, str(tmp_path / name)) for name in ("some", "none"))
+    ready = upgrade(some["frames"], "2.8", some["problems"])
+    assert (ready.headline, ready.bad) == ("ready, as far as could be read", False)
+    (said,) = (each for each in ready.said if each.startswith("Nothing is known of"))
+    assert said.startswith("Nothing is known of 3 pieces of 2 connections that could not be read")
+    broken = upgrade(some["frames"], "4.0", some["problems"])
+    assert (broken.headline, said in broken.said) == ("3 clients to change", True)
+    whole = upgrade(none["frames"], "2.8", none["problems"])
+    assert whole.headline == "ready"
+    assert not [each for each in whole.said if each.startswith("Nothing is known")]
+
+
 def test_times_after_the_year_9999(spark: SparkSession) -> None:
     found = _records(
         spark.sql("SELECT timestamp_micros(288230376151711744) AS ts UNION ALL SELECT null")
