@@ -82,14 +82,14 @@ def derived(frames: DataFrame, segments: DataFrame | None, names: Told) -> dict[
 
 
 def read_table(
-    spark: SparkSession, folder: Path, name: str, dates: Collection[str] | None = None
+    spark: SparkSession, folder: Path, name: str, parts: Collection[str] = ("",)
 ) -> DataFrame:
-    """A table, or some days of it, with its own types: dates stay text.
+    """A table, or some folders of it (``date=2026-01-31``), with its own types: dates stay text.
 
     A table or day without rows may have no files.
     """
     schema = from_arrow_schema(TABLES[name])
-    folders = [folder] if dates is None else [folder / f"date={each}" for each in sorted(dates)]
+    folders = [folder / each for each in sorted(parts)]
     there = [to_read(each) for each in folders if each.exists()]
     if not there:
         return spark.createDataFrame([], schema)

@@ -2,8 +2,10 @@
 
     run_stream(spark, ["captures/"], output, every="1 minute")
 
-The files of ``frames`` are named after the batch that they are from. The other tables are made anew
-for the days that a batch has to do with, and these days' folders replaced.
+The files of ``frames`` and ``problems`` are named after the batch that they are from, and stay. Of
+the other tables, the folders of the days that a batch has to do with are replaced: by what was
+there together with what the batch adds. Calls, whose responses may be in a later batch than their
+requests, are put together anew from the day's frames of their apis.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from pyspark.sql import functions as F
 
 from kafka_admin_proto.capture.topics import MAX_TOPICS
 from kafka_admin_proto.spark import tables
+from kafka_admin_proto.spark.audit_rows import OPERATIONS
 from kafka_admin_proto.spark.files import SPLIT_SIZE
 from kafka_admin_proto.spark.paths import to_read
 from kafka_admin_proto.spark.pipeline import no_step, read_table, write, write_all
 from kafka_admin_proto.spark.publish import TOPICS, Output
+from kafka_admin_proto.spark.quorum_rows import QUORUM_APIS
 from kafka_admin_proto.spark.staging import stage_frames, write_frames
 from kafka_admin_proto.spark.stream import end_stream, last_batch, stream_frames
 from kafka_admin_proto.spark.stream_source import SETTLED
@@ -102,7 +106,6 @@ class _Batch:
         self._frames = frames
         self._number = number
         self._made = output.staging / "tables"
-        self._prefix = f"batch-{number:010d}-"
         topics = output.path / TOPICS
         self._topics = _Topics()
         if topics.exists():
@@ -113,13 +116,13 @@ class _Batch:
         staged = stage_frames(self._frames, output.staging / "walked")
         self._topics.told = first([self._topics.told, staged.told])
         write_frames(self._spark, staged.groups, self._topics.told, made / "frames")
-        new = sorted((made / "frames").glob("date=*/api=*/*.parquet"))
-        dates = {_date(each) for each in new} | self._answered()
+        dates = {each.name.partition("=")[2] for each in (made / "frames").glob("date=*")}
         moves, removes = self._derive(dates)
-        tag = f"{self._prefix}{output.staging.name[-12:]}"
-        for count, each in enumerate(new):
-            folder = output.path / each.parent.relative_to(made)
-            moves.append((each, folder / f"{tag}-{count}.parquet"))
+        tag = f"batch-{self._number:010d}-{output.staging.name[-12:]}"
+        for name in ("frames", "problems"):
+            for count, each in enumerate(sorted((made / name).glob("date=*/**/[!._]*.parquet"))):
+                folder = output.path / each.parent.relative_to(made)
+                moves.append((each, folder / f"{tag}-{count}.parquet"))
         topics = output.staging / TOPICS
         topics.write_bytes(msgspec.json.encode(self._topics))
         moves.append((topics, output.path / TOPICS))
@@ -132,19 +135,20 @@ class _Batch:
         return {row[0] for row in found.select(tables.date_of(since)).distinct().collect()}
 
     def _derive(self, dates: set[str]) -> tuple[list[tuple[Path, Path]], list[Path]]:
-        """Make the other tables of these days: which folders go where, and which are to go."""
-        here = F.col("date").isin(*dates)
+        """Make the other tables: which folders go where, and which are to go."""
+        batch = self._batch()
+        asked = dates | self._answered()
+        here = F.col("date").isin(*asked)
         # Responses may come on the next day.
-        calls = self._frames_of(dates | {_next(each) for each in dates})
-        frames = calls.where(here)
+        calls = self._calls(asked | {_next(each) for each in asked})
         made: dict[str, tuple[DataFrame, set[str]]] = {
-            "admin_audit": (tables.admin_audit(calls).where(here), dates),
-            "clients": (tables.clients(frames), dates),
-            "metadata_changes": self._metadata_changes(frames, dates),
-            "quorum_events": (tables.quorum_events(calls).where(here), dates),
-            "problems": (tables.problems(frames), dates),
+            "admin_audit": (tables.admin_audit(calls).where(here), asked),
+            "clients": (tables.clients(batch, self._before("clients", dates)), dates),
+            "metadata_changes": self._metadata_changes(dates),
+            "quorum_events": (tables.quorum_events(calls).where(here), asked),
         }
-        write_all({self._made / name: table for name, (table, _) in made.items()})
+        written = {self._made / name: table for name, (table, _) in made.items()}
+        write_all(written | {self._made / "problems": tables.problems(batch)})
         moves, removes = [], []
         for name, (_, of_days) in made.items():
             for each in sorted(of_days):
@@ -155,27 +159,35 @@ class _Batch:
                     removes.append(self._output.path / folder)
         return moves, removes
 
-    def _frames_of(self, dates: Collection[str]) -> DataFrame:
-        """All frames of these days, with the batch's own as they are about to be."""
-        folder = self._output.path / "frames"
-        before = read_table(self._spark, folder, "frames", dates)
-        return before.unionByName(read_table(self._spark, self._made / "frames", "frames", dates))
+    def _calls(self, dates: Collection[str]) -> DataFrame:
+        """The frames of the calls on these days, with the batch's own as they are about to be."""
+        folders = [
+            f"date={each}/api={api}" for each in dates for api in (*OPERATIONS, *QUORUM_APIS)
+        ]
+        found = [
+            read_table(self._spark, path / "frames", "frames", folders)
+            for path in (self._output.path, self._made)
+        ]
+        return reduce(DataFrame.unionByName, found)
 
-    def _metadata_changes(self, frames: DataFrame, dates: set[str]) -> tuple[DataFrame, set[str]]:
-        """What controllers told on these days; the batch's records of the log, of any day."""
+    def _before(self, name: str, dates: Collection[str]) -> DataFrame:
+        """The rows of a table as it is."""
+        folders = [f"date={each}" for each in dates]
+        return read_table(self._spark, self._output.path / name, name, folders)
+
+    def _metadata_changes(self, dates: set[str]) -> tuple[DataFrame, set[str]]:
+        """What there is of the days that the batch tells of, and of what records of the log do."""
         staged = self._output.staging / "records"
         write(tables.log_records(self._batch()), staged)
         records = self._spark.read.parquet(to_read(staged))
         self._learn(records)
         changes = tables.log_changes(records, self._topics.names)
         of_days = dates | {row.date for row in changes.select("date").distinct().collect()}
-        before = read_table(
-            self._spark, self._output.path / "metadata_changes", "metadata_changes", of_days
-        )
+        before = self._before("metadata_changes", of_days)
         logged = F.col("log_offset").isNotNull()
         parts = (
-            tables.controller_changes(frames),
-            before.where(~logged & ~F.col("date").isin(*dates)),
+            tables.controller_changes(self._batch()),
+            before.where(~logged),
             tables.once(before.where(logged).unionByName(changes)),
         )
         return reduce(DataFrame.unionByName, parts), of_days
@@ -189,10 +201,6 @@ class _Batch:
         for row in of_topics.orderBy("log_offset").limit(MAX_TOPICS).collect():
             if row.topic is not None and len(self._topics.logged) < MAX_TOPICS:
                 self._topics.logged.setdefault(row.topic_id, row.topic)
-
-
-def _date(file: Path) -> str:
-    return file.parent.parent.name.partition("=")[2]
 
 
 def _next(day: str) -> str:

@@ -149,40 +149,34 @@ class _Out:
 # Clients --------------------------------------------------------------------------------------
 
 
-def clients(frames: DataFrame) -> DataFrame:
+_WHO = ("date", "client_id", "software_name", "software_version", "address")
+_USE = (
+    "api", "api_key", "principals", "min_version", "max_version", "requests", "first_ts", "last_ts",
+)  # fmt: skip
+
+
+def clients(frames: DataFrame, before: DataFrame | None = None) -> DataFrame:
     """One row for each client on a day; see `schemas.CLIENTS`.
 
-    Forwarded requests do not count: their connection is a broker's.
+    Forwarded requests do not count: their connection is a broker's. ``before`` is the table of
+    other frames, whose rows are joined.
     """
-    software = F.col("client_software")
-    version = F.substring(software, F.length("software_name") + 2, F.length(software))
-    who = ("date", "client_id", "software_name", "software_version", "address")
+    uses = _uses(frames)
+    if before is not None:
+        known = before.drop("requests").select("*", F.inline("apis"))
+        known = known.withColumn("api", F.coalesce("api", F.lit(NO_API)))
+        uses = uses.unionByName(known.select(*_WHO, *_USE))
     return (
-        frames.where(
-            (F.col("direction") == "request") & F.col("api_key").isNotNull() & ~F.col("forwarded")
-        )
-        .groupBy("date", "client_id", "client_software", "client", "principal", "api", "api_key")
+        uses.groupBy(*_WHO, "api", "api_key")
         .agg(
-            F.min("api_version").alias("min_version"),
-            F.max("api_version").alias("max_version"),
-            F.count("*").alias("requests"),
-            F.min("ts").alias("first_ts"),
-            F.max("ts").alias("last_ts"),
-        )
-        # Texts are taken apart once for each connection.
-        .withColumn("software_name", F.substring_index(software, " ", 1))
-        .withColumn("software_version", F.nullif(version, F.lit("")))
-        .withColumn("address", F.regexp_extract("client", r"^\[?(.*?)\]?:\d+$", 1))
-        .groupBy(*who, "api", "api_key")
-        .agg(
-            F.collect_set("principal").alias("principals"),
+            F.flatten(F.collect_set("principals")).alias("principals"),
             F.min("min_version").alias("min_version"),
             F.max("max_version").alias("max_version"),
             F.sum("requests").alias("requests"),
             F.min("first_ts").alias("first_ts"),
             F.max("last_ts").alias("last_ts"),
         )
-        .groupBy(*who)
+        .groupBy(*_WHO)
         .agg(
             F.array_sort(F.array_distinct(F.flatten(F.collect_list("principals")))).alias(
                 "principals"
@@ -203,6 +197,31 @@ def clients(frames: DataFrame) -> DataFrame:
             F.max("last_ts").alias("last_ts"),
         )
         .select(*CLIENTS.names)
+    )
+
+
+def _uses(frames: DataFrame) -> DataFrame:
+    """What each connection of each client has used of each api."""
+    software = F.col("client_software")
+    version = F.substring(software, F.length("software_name") + 2, F.length(software))
+    return (
+        frames.where(
+            (F.col("direction") == "request") & F.col("api_key").isNotNull() & ~F.col("forwarded")
+        )
+        .groupBy("date", "client_id", "client_software", "client", "principal", "api", "api_key")
+        .agg(
+            F.min("api_version").alias("min_version"),
+            F.max("api_version").alias("max_version"),
+            F.count("*").alias("requests"),
+            F.min("ts").alias("first_ts"),
+            F.max("ts").alias("last_ts"),
+        )
+        # Texts are taken apart once for each connection.
+        .withColumn("software_name", F.substring_index(software, " ", 1))
+        .withColumn("software_version", F.nullif(version, F.lit("")))
+        .withColumn("address", F.regexp_extract("client", r"^\[?(.*?)\]?:\d+$", 1))
+        .withColumn("principals", F.array_compact(F.array("principal")))
+        .select(*_WHO, *_USE)
     )
 
 
