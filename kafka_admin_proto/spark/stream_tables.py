@@ -52,6 +52,7 @@ def run_stream(
     """
     sink = StreamTables(output, step).publish_batch
     checkpoint = output.path / CHECKPOINT
+    output.claim()
     checkpoint.mkdir(exist_ok=True)
     last = last_batch(checkpoint)
     # What was killed in its last batch has no files to read any more.
