@@ -87,6 +87,11 @@ class Output:
         found = self._read(_MARKER)
         return -1 if found is None else int(found.get("batch", -1))
 
+    def claim(self) -> None:
+        """Say whose tables these are going to be: a stream keeps a checkpoint before it has any."""
+        if self._read(_MARKER) is None:
+            self._write(_MARKER, self._wanted)
+
     def publish(
         self,
         moves: Iterable[tuple[Path, Path]],

@@ -56,6 +56,7 @@ def run_stream(
     changed. ``step`` hears what is being done.
     """
     sink = StreamTables(output, step).publish_batch
+    output.claim()
     checkpoint = output.checkpoint()
     last = last_batch(checkpoint)
     # What was killed in its last batch has no files to read any more.

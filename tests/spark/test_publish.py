@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
-from kafka_admin_proto.spark.publish import Output, OutputError
+from kafka_admin_proto.spark.publish import CHECKPOINT, Mode, Output, OutputError
 
 INPUTS = ("captures/",)
 
@@ -242,3 +242,17 @@ def test_a_broken_marker(tmp_path: Path) -> None:
     (tmp_path / "_pipeline.json").write_text("{")
     with pytest.raises(OutputError, match="none of the pipeline's"), output(tmp_path):
         pass
+
+
+def test_a_stream_that_was_killed_before_its_first_tables(tmp_path: Path) -> None:
+    """Its checkpoint is its own, and nobody else's."""
+    with Output(tmp_path, mode="streaming", inputs=INPUTS) as output:
+        output.claim()
+        (tmp_path / CHECKPOINT).mkdir()
+    with Output(tmp_path, mode="streaming", inputs=INPUTS) as output:
+        output.claim()
+        assert output.batch == -1
+    others: list[tuple[Mode, Sequence[str]]] = [("batch", INPUTS), ("streaming", ["others"])]
+    for mode, inputs in others:
+        with pytest.raises(OutputError, match="name another folder"):
+            Output(tmp_path, mode=mode, inputs=inputs).__enter__()
