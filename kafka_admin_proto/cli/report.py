@@ -111,7 +111,7 @@ def report(
             )
         return found
 
-    tables = CurrentTables(read)
+    tables = CurrentTables(folder, read)
     try:
         if query is not None:
             _print_rows(tables, query, target, output)

@@ -23,10 +23,11 @@ from types import TracebackType
 from typing import IO, Any, Literal, Self
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.spark.schemas import JOURNAL, MARKER
 
 Mode = Literal["batch", "streaming"]
 
-_MARKER, _JOURNAL, _LOCK, _STAGING = "_pipeline.json", ".journal.json", ".lock", ".staging-"
+_LOCK, _STAGING = ".lock", ".staging-"
 #: The mode of folders that are nobody else's.
 _PRIVATE = 0o700
 #: Where a stream keeps how far it is, and the names of topics that it was told.
@@ -77,14 +78,14 @@ class Output:
         trace: TracebackType | None,
     ) -> None:
         # What a journal names is not tidied away: whoever comes next carries it out.
-        if self._lock is not None and not (self.path / _JOURNAL).exists():
+        if self._lock is not None and not (self.path / JOURNAL).exists():
             shutil.rmtree(self.staging, ignore_errors=True)
         self._release()
 
     @property
     def batch(self) -> int:
         """The last batch of a stream that is in the tables, -1 before the first."""
-        found = self._read(_MARKER)
+        found = self._read(MARKER)
         return -1 if found is None else int(found.get("batch", -1))
 
     def claim(self) -> None:
@@ -105,7 +106,7 @@ class Output:
         ``staging`` is another folder then. ``batch`` is the number of a stream's.
         """
         self._write(
-            _JOURNAL,
+            JOURNAL,
             {
                 "staging": self.staging.name,
                 "moves": [[self._name(each) for each in move] for move in moves],
@@ -156,7 +157,7 @@ class Output:
 
     def _refuse_foreign(self) -> None:
         found = sorted(each.name for each in self.path.iterdir())
-        if _MARKER in found or _JOURNAL in found:
+        if MARKER in found or JOURNAL in found:
             # What people put beside their tables, a report for one, no run touches.
             return
         foreign = [n for n in found if n != _LOCK and not n.startswith(_STAGING)]
@@ -183,7 +184,7 @@ class Output:
 
     def _recover(self) -> None:
         """Finish what a killed run has decided on, and remove what it has not."""
-        if (self.path / _JOURNAL).exists():
+        if (self.path / JOURNAL).exists():
             self._carry_out()
         for each in self.path.glob(f"{_STAGING}*"):
             if each.is_dir():
@@ -192,7 +193,7 @@ class Output:
                 each.unlink()
 
     def _refuse_others(self) -> None:
-        found = self._read(_MARKER)
+        found = self._read(MARKER)
         if found is None or (self._overwrite and found["mode"] == self._wanted["mode"]):
             return
         for name, wanted in self._wanted.items():
@@ -204,7 +205,7 @@ class Output:
                 )
 
     def _carry_out(self) -> None:
-        journal = self._read(_JOURNAL)
+        journal = self._read(JOURNAL)
         old = self.path / journal["staging"] / "old"
         old.mkdir(parents=True, exist_ok=True)
         for number, name in enumerate(journal["removes"]):
@@ -217,6 +218,6 @@ class Output:
                 (self.path / target).rename(old / f"replaced-{number}")
             (self.path / target).parent.mkdir(parents=True, exist_ok=True)
             (self.path / source).rename(self.path / target)
-        self._write(_MARKER, journal["marker"])
-        (self.path / _JOURNAL).unlink()
+        self._write(MARKER, journal["marker"])
+        (self.path / JOURNAL).unlink()
         shutil.rmtree(self.path / journal["staging"], ignore_errors=True)

@@ -153,3 +153,7 @@ TABLES = {
     "quorum_events": QUORUM_EVENTS,
     "problems": PROBLEMS,
 }
+
+#: Beside the tables: what they were made of, written anew whenever they are, and what is going to
+#: be put where, as long as that is being done.
+MARKER, JOURNAL = "_pipeline.json", ".journal.json"

@@ -72,13 +72,43 @@ def test_the_page(folder: Path, tmp_path: Path) -> None:
 
 
 def test_replaced_between_sections(spark: SparkSession, folder: Path) -> None:
-    tables = CurrentTables(lambda: read_tables(spark, str(folder)))
+    tables = CurrentTables(str(folder), lambda: read_tables(spark, str(folder)))
     counts = []
     for _ in range(3):
         counts.append(tables.ask(lambda found: found["frames"].count()))
         shutil.rmtree(folder)
         write_tables(folder, everything())
     assert len(set(counts)) == 1
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_listed_while_they_are_put_in_place(
+    spark: SparkSession, folder: Path, killed: bool
+) -> None:
+    """Between the old folder of a day and the new one there is none, and no error."""
+    journal, marker = folder / ".journal.json", folder / "_pipeline.json"
+    marker.write_text("{}")
+    listed = 0
+
+    def read() -> dict[str, DataFrame]:
+        nonlocal listed
+        listed += 1
+        found = read_tables(spark, str(folder))
+        if listed == 1:  # it has begun and ended meanwhile
+            (folder / "new").write_text("{}")
+            (folder / "new").replace(marker)
+            del found["frames"]
+        elif listed == 2 and not killed:
+            journal.unlink()
+        elif listed == 2:
+            journal.write_text("{}")
+        return found
+
+    if not killed:
+        journal.write_text("{}")
+    tables = CurrentTables(str(folder), read)
+    assert tables.ask(lambda found: found["frames"].count()) > 0
+    assert listed == (3 if not killed else TRIES)
 
 
 @pytest.mark.parametrize("output", ["json", "tsv", "table"])
