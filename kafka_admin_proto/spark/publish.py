@@ -90,8 +90,8 @@ class Output:
 
     def claim(self) -> None:
         """Say whose tables these are going to be: a stream keeps a checkpoint before it has any."""
-        if self._read(_MARKER) is None:
-            self._write(_MARKER, self._wanted)
+        if self._read(MARKER) is None:
+            self._write(MARKER, self._wanted)
 
     def publish(
         self,
