@@ -29,6 +29,8 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks-spark.md"
 #: Megabytes of one file.
 _FILE = 16
 _SAMPLE_EVERY = 0.2
+#: Runs with and without others around a large connection.
+_ROUNDS = 2
 
 _HEAD = """\
 # The pipeline on Spark
@@ -259,13 +261,17 @@ Peak memory at ten times the size is
 {peaks["kap pipeline", 2, True] / peaks["kap pipeline", 2, False]:.2f} × on two cores.
 """
     alone, among = skewed(folder, megabytes // 10)
-    runs = [pipeline(data, folder / "out", 2) for data in (alone, among)]
+    rounds = [
+        [pipeline(data, folder / "out", 2) for data in (alone, among)] for _ in range(_ROUNDS)
+    ]
+    runs = [min(each, key=lambda run: run.seconds) for each in zip(*rounds, strict=True)]
     text += f"""
 ## One large connection
 
 A connection of {alone} alone took {runs[0].seconds:.1f} s and {_mb(runs[0].peak)} MB; among
 {among.connections - 1:,} others, with a quarter of its bytes, {runs[1].seconds:.1f} s
-({runs[1].seconds / runs[0].seconds:.2f} ×) and {_mb(runs[1].peak)} MB.
+({runs[1].seconds / runs[0].seconds:.2f} ×) and {_mb(runs[1].peak)} MB; the better of
+{_ROUNDS} runs each, on two cores.
 """
     return text
 
