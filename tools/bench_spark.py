@@ -166,14 +166,16 @@ def by_tshark(
 ) -> tuple[Run, Run, int]:
     """tshark on as many files at once as there are cores, then Spark on its JSON; its bytes.
 
-    ``layers`` is the option that says which protocols the JSON has, all without it.
+    ``layers`` is the option that says which protocols the JSON has, all without it. Spark takes no
+    JSON with a key twice in one object, as tshark writes it by itself.
     """
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     as_kafka = " ".join(f"-d tcp.port=={port},kafka" for port in ports)
+    to_json = f"tshark -n {as_kafka} -T json --no-duplicate-keys {layers}"
     script = (
-        f"ls {data.folder} | xargs -P {cores} -I@ sh -c "
-        f"'tshark -n {as_kafka} -T json {layers} -r {data.folder}/@ > {scratch}/@.json'"
+        f"ls {data.folder} | xargs -P {cores} -I@ "
+        f"sh -c '{to_json} -r {data.folder}/@ > {scratch}/@.json'"
     )
     wrote = timed(["sh", "-c", script], cores)
     size = sum(file.stat().st_size for file in scratch.iterdir())
