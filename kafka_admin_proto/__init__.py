@@ -21,6 +21,8 @@ from kafka_admin_proto.errors import (
     FrameError,
     JsonError,
     KafkaAdminProtoError,
+    MetadataLogError,
+    MetadataReplayError,
     MissingExtraError,
     PartitionMetadataError,
     SchemaError,
@@ -28,6 +30,7 @@ from kafka_admin_proto.errors import (
     TrailingBytesError,
     UnknownErrorCodeError,
     UnknownMessageError,
+    UnknownReleaseError,
     UnsupportedVersionError,
 )
 
@@ -43,6 +46,8 @@ __all__ = [
     "JsonError",
     "KafkaAdminProtoError",
     "Message",
+    "MetadataLogError",
+    "MetadataReplayError",
     "MissingExtraError",
     "PartitionMetadataError",
     "SchemaError",
@@ -51,6 +56,7 @@ __all__ = [
     "TrailingBytesError",
     "UnknownErrorCodeError",
     "UnknownMessageError",
+    "UnknownReleaseError",
     "UnsupportedVersionError",
     "codec",
     "error_code",
