@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -35,9 +36,9 @@ _ROUNDS = 2
 _HEAD = """\
 # The pipeline on Spark
 
-`python -m tools.bench_spark --write` wrote this page, in one run. The captures are those of
-`tools/captures.py`, repeated with other addresses and later times into files of about {file} MB:
-{large}, and a tenth of them: {small}.
+`python -m tools.bench_spark --write` wrote this page, each part of it in one run. The captures are
+those of `tools/captures.py`, repeated with other addresses and later times into files of about
+{file} MB: {large}, and a tenth of them: {small}.
 {machine}; Spark {spark}, Java {java}, tshark {tshark}.
 Seconds are wall time with the start of Spark. Peak memory is the sum over the whole tree of
 processes of what each has to itself (`Pss`), sampled every {every} s; of the pipeline also that of
@@ -150,8 +151,7 @@ def one_process(data: Data) -> Run:
     return timed([kap, "decode", "--output", "jsonl", *files], 1)
 
 
-#: What is compared: the JSON of all layers, and that of Kafka's alone.
-_ALL_LAYERS, _KAFKA_ALONE = "tshark -T json", "tshark -T json -J kafka"
+_TO_JSON, _READING = "tshark -T json", "… and spark.read.json"
 #: Reads what tshark wrote, to the end.
 _READ_JSON = """
 import sys
@@ -161,18 +161,17 @@ spark.read.json(sys.argv[1], multiLine=True).write.format("noop").mode("overwrit
 """
 
 
-def by_tshark(
-    data: Data, ports: Sequence[int], scratch: Path, cores: int, layers: str
-) -> tuple[Run, Run, int]:
+def by_tshark(data: Data, scratch: Path, cores: int, only: str = "") -> tuple[Run, Run, int]:
     """tshark on as many files at once as there are cores, then Spark on its JSON; its bytes.
 
-    ``layers`` is the option that says which protocols the JSON has, all without it. Spark takes no
-    JSON with a key twice in one object, as tshark writes it by itself.
+    ``only`` is the option that says which protocols the JSON has. Spark takes no JSON with a key
+    twice in one object, as tshark writes it by itself.
     """
+    ports = sorted({port for name in ("kraft", "zk", "sasl") for port in capture(name).ports})
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     as_kafka = " ".join(f"-d tcp.port=={port},kafka" for port in ports)
-    to_json = f"tshark -n {as_kafka} -T json --no-duplicate-keys {layers}"
+    to_json = f"tshark -n {as_kafka} -T json --no-duplicate-keys {only}"
     script = (
         f"ls {data.folder} | xargs -P {cores} -I@ "
         f"sh -c '{to_json} -r {data.folder}/@ > {scratch}/@.json'"
@@ -204,70 +203,84 @@ def _mb(size: int) -> str:
     return f"{size / 1e6:,.0f}"
 
 
-def measure(folder: Path, megabytes: int) -> str:
-    """All of the page."""
+def _row(name: str, cores: int, data: Data, run: Run) -> str:
+    print(name, cores, data, f"{run.seconds:.1f} s", flush=True)
+    return (
+        f"| `{name}` | {cores} | {data.bytes / 1e9:.2f} GB | {run.seconds:.1f} "
+        f"| {data.frames / run.seconds:,.0f} | {_mb(run.peak)} | {_mb(run.java)} "
+        f"| {_mb(run.python)} |\n"
+    )
+
+
+_HEADS = (
+    "| program | cores | captures | s | frames/s | MB | Java MB | Python MB |\n"
+    "|---|---|---|---|---|---|---|---|\n"
+)
+
+
+def scale(folder: Path, megabytes: int) -> str:
+    """Ten times the captures, one and two cores, one process, and tshark."""
     import pyspark
 
     large = make(folder / "large", megabytes)
     small = make(folder / "small", megabytes // 10)
-    ports = sorted({port for name in ("kraft", "zk", "sasl") for port in capture(name).ports})
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr
     text = _HEAD.format(
         file=_FILE, large=large, small=small, spark=pyspark.__version__,
         java=java.split('"')[1], tshark=tshark.version(), every=_SAMPLE_EVERY,
         machine=f"CPython {platform.python_version()}, {os.cpu_count()} × {platform.machine()}",
     )  # fmt: skip
-    text += "| program | cores | captures | s | frames/s | MB | Java MB | Python MB |\n"
-    text += "|---|---|---|---|---|---|---|---|\n"
-    seconds: dict[tuple[str, int, bool], float] = {}
-    peaks: dict[tuple[str, int, bool], int] = {}
-    sizes: dict[str, int] = {}
+    text += _HEADS
+    two, one, alone, beside, peaks = [], [], [], [], []
     for data in (small, large):
-        cases = [("kap pipeline", 2), ("kap pipeline", 1), ("kap decode", 1), (_KAFKA_ALONE, 2)]
-        if data is small:
-            cases.append((_ALL_LAYERS, 2))
-        for name, cores in cases:
-            after = None
-            if name == "kap pipeline":
-                run = pipeline(data, folder / "out", cores)
-            elif name == "kap decode":
-                run = one_process(data)
-            else:
-                layers = name.partition("json")[2]
-                run, after, sizes[name] = by_tshark(data, ports, folder / "json", cores, layers)
-            for title, each in ((name, run), ("… and spark.read.json", after)):
-                if each is None:
-                    continue
-                print(title, cores, data, f"{each.seconds:.1f} s", flush=True)
-                text += (
-                    f"| `{title}` | {cores} | {data.bytes / 1e9:.2f} GB | {each.seconds:.1f} "
-                    f"| {data.frames / each.seconds:,.0f} | {_mb(each.peak)} | {_mb(each.java)} "
-                    f"| {_mb(each.python)} |\n"
-                )
-            key = name, cores, data is large
-            seconds[key] = run.seconds + (after.seconds if after else 0)
-            peaks[key] = run.peak
-    two, one = seconds["kap pipeline", 2, True], seconds["kap pipeline", 1, True]
-    few = seconds["kap pipeline", 2, False]
-    text += f"""
-Beside tshark with Spark behind it, on two cores, the pipeline is
-{seconds[_ALL_LAYERS, 2, False] / few:.2f} × as fast on the smaller captures with `{_ALL_LAYERS}`
-({sizes[_ALL_LAYERS] / small.bytes:.0f} bytes of JSON for each of the captures, which is why the
-larger ones are left out), and with `{_KAFKA_ALONE}`, which leaves out all layers below Kafka's,
-{seconds[_KAFKA_ALONE, 2, False] / few:.2f} × on the smaller and
-{seconds[_KAFKA_ALONE, 2, True] / two:.2f} × on the larger ones. tshark's rows are all that is
-compared there: the pipeline writes six tables.
-On the larger captures it is {seconds["kap decode", 1, True] / two:.2f} × as fast as one process
-that writes JSON lines; two cores are {one / two:.2f} × as fast as one.
-Peak memory at ten times the size is
-{peaks["kap pipeline", 2, True] / peaks["kap pipeline", 2, False]:.2f} × on two cores.
+        run = pipeline(data, folder / "out", 2)
+        text += _row("kap pipeline", 2, data, run)
+        two.append(run.seconds)
+        peaks.append(run.peak)
+        run = pipeline(data, folder / "out", 1)
+        text += _row("kap pipeline", 1, data, run)
+        one.append(run.seconds)
+        run = one_process(data)
+        text += _row("kap decode", 1, data, run)
+        alone.append(run.seconds)
+        wrote, read, _ = by_tshark(data, folder / "json", 2, "-J kafka")
+        text += _row(f"{_TO_JSON} -J kafka", 2, data, wrote) + _row(_READING, 2, data, read)
+        beside.append(wrote.seconds + read.seconds)
+    return f"""{text}
+Beside tshark with Spark behind it, where tshark leaves out all layers below Kafka's, the pipeline
+on two cores is {beside[0] / two[0]:.2f} × as fast on the smaller captures and
+{beside[1] / two[1]:.2f} × on the larger ones. All that is compared there is to have the rows; the
+pipeline writes six tables. On the larger captures it is {alone[1] / two[1]:.2f} × as fast as one
+process that writes JSON lines, and two cores are {one[1] / two[1]:.2f} × as fast as one. Peak
+memory at ten times the size is {peaks[1] / peaks[0]:.2f} × on two cores.
 """
+
+
+def layers(folder: Path, megabytes: int) -> str:
+    """Beside what tshark says of all layers, which is what it does unless told otherwise."""
+    data = make(folder / "captures", megabytes * 3 // 10)
+    run = pipeline(data, folder / "out", 2)
+    wrote, read, size = by_tshark(data, folder / "json", 2)
+    return f"""
+## tshark with all layers
+
+{size / data.bytes:.0f} bytes of JSON for each of the captures, {data}:
+
+{_HEADS}{_row("kap pipeline", 2, data, run)}{_row(_TO_JSON, 2, data, wrote)}{
+        _row(_READING, 2, data, read)
+    }
+The pipeline is {(wrote.seconds + read.seconds) / run.seconds:.2f} × as fast.
+"""
+
+
+def skew(folder: Path, megabytes: int) -> str:
+    """One large connection, alone and among others."""
     alone, among = skewed(folder, megabytes // 10)
     rounds = [
         [pipeline(data, folder / "out", 2) for data in (alone, among)] for _ in range(_ROUNDS)
     ]
     runs = [min(each, key=lambda run: run.seconds) for each in zip(*rounds, strict=True)]
-    text += f"""
+    return f"""
 ## One large connection
 
 A connection of {alone} alone took {runs[0].seconds:.1f} s and {_mb(runs[0].peak)} MB; among
@@ -275,7 +288,9 @@ A connection of {alone} alone took {runs[0].seconds:.1f} s and {_mb(runs[0].peak
 ({runs[1].seconds / runs[0].seconds:.2f} ×) and {_mb(runs[1].peak)} MB; the better of
 {_ROUNDS} runs each, on two cores.
 """
-    return text
+
+
+_PARTS = (scale, layers, skew)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -283,12 +298,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--write", action="store_true", help=f"write docs/{PAGE.name}")
     parser.add_argument("--megabytes", type=int, default=2050, help="about how large (2050)")
+    parser.add_argument(
+        "--part", choices=[each.__name__ for each in _PARTS], help="only that part of the page"
+    )
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        text = measure(Path(folder), options.megabytes)
-    print(text)
-    if options.write:
-        PAGE.write_text(text, "utf-8")
+    texts = dict.fromkeys((each.__name__ for each in _PARTS), "")
+    if PAGE.exists():
+        texts.update(zip(texts, re.split(r"(?m)^(?=\n## )", PAGE.read_text("utf-8")), strict=False))
+    for part in _PARTS:
+        if options.part in (None, part.__name__):
+            with tempfile.TemporaryDirectory() as folder:
+                texts[part.__name__] = part(Path(folder), options.megabytes)
+            print(texts[part.__name__])
+            if options.write:
+                PAGE.write_text("".join(texts.values()), "utf-8")
 
 
 if __name__ == "__main__":
