@@ -6,11 +6,12 @@ frames(packets).where("api = 'CreateTopics'").show()
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.spark.packets import PACKETS
@@ -28,9 +29,19 @@ def frames(packets: DataFrame, reading: Reading = AS_USUAL) -> DataFrame:
     )
 
 
-def by_flow(packets: DataFrame) -> DataFrame:
-    """The packets of each flow together, in their order."""
-    return packets.repartition("flow").sortWithinPartitions("flow", "place")
+def by_flow(packets: DataFrame, heavy: Sequence[bytes] = ()) -> DataFrame:
+    """The packets of each flow together, in their order; each ``heavy`` one is a task of its own.
+
+    The tasks of these come first, see `heavy_flows`.
+    """
+    if not heavy:
+        return packets.repartition("flow").sortWithinPartitions("flow", "place")
+    count = int(packets.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    partition = F.pmod(F.xxhash64("flow"), F.lit(count)).cast("int") + len(heavy)
+    for number, flow in enumerate(heavy):
+        partition = F.when(F.col("flow") == F.lit(flow), number).otherwise(partition)
+    together = packets.repartitionById(len(heavy) + count, partition)
+    return together.sortWithinPartitions("flow", "place")
 
 
 def _walk(batches: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:

@@ -17,8 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.spark import tables
-from kafka_admin_proto.spark.files import SPLIT_SIZE
+from kafka_admin_proto.spark.files import SPLIT_SIZE, list_files
 from kafka_admin_proto.spark.frames import by_flow
+from kafka_admin_proto.spark.heavy_flows import heavy_flows
 from kafka_admin_proto.spark.packets import PACKETS
 from kafka_admin_proto.spark.paths import to_read, to_write
 from kafka_admin_proto.spark.publish import Output
@@ -54,7 +55,8 @@ def run_batch(
     staged = Staged([], {})
     if captures:
         packets = spark.read.format("kafka_capture").option("splitSize", str(split_size))
-        ordered = by_flow(packets.load(list(captures)).select(*PACKETS.names))
+        heavy = heavy_flows(list_files(captures), split_size)
+        ordered = by_flow(packets.load(list(captures)).select(*PACKETS.names), heavy)
         staged = stage_frames(ordered, walked, partial(walk, reading=reading))
     names = first([KNOWN, staged.told])
     step("writing frames")
