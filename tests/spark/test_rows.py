@@ -288,18 +288,20 @@ def test_a_response_that_comes_before_its_request() -> None:
 
 
 def by_definition(frames: list[dict[str, Any]]) -> dict[int, int | None]:
-    """Each request's response, of all that there are; frames have a number."""
+    """Each request's response, of all that there are; frames have a number.
+
+    First those whose time says so, then those that stand before their requests.
+    """
     calls: dict[int, int | None] = {f["n"]: None for f in frames if f["direction"] == "request"}
     by_number = {frame["n"]: frame for frame in frames}
-    for response in frames:
-        if response["direction"] != "response":
+    responses = [each for each in frames if each["direction"] == "response"]
+    for response, early in [(r, False) for r in responses] + [(r, True) for r in responses]:
+        if response["n"] in calls.values() or (early and response["latency_us"] != 0):
             continue
         since = response["ts"] - response["latency_us"]
         waiting = [by_number[n] for n, answer in calls.items() if answer is None]
         same = [f for f in waiting if f["api_version"] == response["api_version"]]
-        found = [f for f in same if f["ts"] == since]
-        if not found and response["latency_us"] == 0:
-            found = [f for f in same if f["ts"] > since]
+        found = [f for f in same if (f["ts"] > since if early else f["ts"] == since)]
         if found:
             calls[found[0]["n"]] = response["n"]
     return calls
