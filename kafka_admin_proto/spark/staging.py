@@ -96,30 +96,32 @@ def stage(batches: Iterable[pa.RecordBatch], folder: str) -> Staged:
     writer: pa.RecordBatchFileWriter | None = None
     groups: list[Group] = []
     told: Told = {}
-    waiting: list[pa.RecordBatch] = []
-    size = 0
-    for batch in _with_last(batches):
-        if batch is not None and batch.num_rows:
-            waiting.append(batch.select(_STAGED.names))
-            size += batch.nbytes
-        if not waiting or (batch is not None and size < _AT_ONCE):
-            continue
+    for together in _together(batch.select(_STAGED.names) for batch in batches):
         if writer is None:
             writer = pa.ipc.new_file(name, _STAGED, options=_COMPRESSED)
-        for day, api, part in _by_key(waiting):
+        for day, api, part in _by_key(together):
             writer.write_batch(part)
             groups.append(Group(name, len(groups), day, api, part.num_rows, part.nbytes))
             if api in TELLING:
                 told = first([told, first_told([part])])
-        waiting, size = [], 0
     if writer is not None:
         writer.close()
     return Staged(groups, told)
 
 
-def _with_last(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch | None]:
-    yield from batches
-    yield None
+def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """As many batches as are handled at once; none that is empty."""
+    waiting: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        if batch.num_rows:
+            waiting.append(batch)
+            size += batch.nbytes
+        if size >= _AT_ONCE:
+            yield waiting
+            waiting, size = [], 0
+    if waiting:
+        yield waiting
 
 
 def _by_key(batches: list[pa.RecordBatch]) -> Iterator[tuple[str, str, pa.RecordBatch]]:
@@ -156,6 +158,8 @@ def write_frames(spark: SparkSession, groups: Sequence[Group], names: Told, fold
     """The table ``frames``: staged frames by date and api, with the names of their topics."""
     folder.mkdir(parents=True, exist_ok=True)
     shares = _shares(spark, _files(groups, spark.sparkContext.defaultParallelism))
+    if not shares:
+        return
     shared = spark.sparkContext.broadcast((shares, names))
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -166,9 +170,8 @@ def write_frames(spark: SparkSession, groups: Sequence[Group], names: Told, fold
                     _write_file(groups, names, folder)
         yield from ()
 
-    if shares:
-        # A DataFrame's tasks, unlike those of an RDD, have the workers that run already.
-        spark.range(len(shares), numPartitions=len(shares)).mapInArrow(run, "id long").collect()
+    # A DataFrame's tasks, unlike those of an RDD, have the workers that run already.
+    spark.range(len(shares), numPartitions=len(shares)).mapInArrow(run, "id long").collect()
 
 
 def _files(groups: Sequence[Group], cores: int) -> list[list[Group]]:
@@ -209,16 +212,8 @@ def _write_file(groups: list[Group], names: Told, folder: Path) -> None:
     name = f"part-{groups[0].number:05d}-{Path(groups[0].file).stem}.parquet"
     unfinished = to / f".{uuid.uuid4().hex}"
     with pq.ParquetWriter(unfinished, _IN_FILES, compression="snappy") as writer:
-        waiting: list[pa.RecordBatch] = []
-        size = 0
-        for batch in _read(groups):
-            waiting.append(batch)
-            size += batch.nbytes
-            if size >= _AT_ONCE:
-                writer.write_batch(_with_names(waiting, names))
-                waiting, size = [], 0
-        if waiting:
-            writer.write_batch(_with_names(waiting, names))
+        for together in _together(_read(groups)):
+            writer.write_batch(_with_names(together, names))
     unfinished.replace(to / name)
 
 

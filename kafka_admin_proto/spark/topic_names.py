@@ -72,7 +72,7 @@ def _told_by_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
     )
 
 
-def first_told(batches: Iterable[pa.RecordBatch | pa.Table]) -> Told:
+def first_told(batches: Iterable[pa.RecordBatch]) -> Told:
     """The names that frames in the columns ``COLUMNS`` tell: responses of captures."""
     names: dict[str, tuple[str, int]] = {}
     for batch in batches:
