@@ -6,6 +6,7 @@
 #   make conformance   everything against Kafka's own classes, into docs/conformance.md
 #   make bench-captures    captures beside tshark, into docs/benchmarks-captures.md
 #   make bench-spark       the pipeline beside tshark with Spark, into docs/benchmarks-spark.md
+#   make test-python PYTHON_SUITE=trixie   the tests but Spark's, with another Debian release's Python
 #   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise
 PYTHON ?= python3
 VENV   ?= .venv
@@ -14,12 +15,18 @@ READY  := $(VENV)/.ready
 FUZZER := $(VENV)/.fuzzer
 PEERS  := $(VENV)/.peers
 SPARK  := $(VENV)/.spark
+PYRIGHT := $(VENV)/.pyright
 # Of fuzzing, for each of its targets; two run at a time.
 FUZZ_SECONDS ?= 600
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
 TESTS  ?= -n 2 --dist loadgroup
 
-.PHONY: demo demo-spark test check bench bench-captures bench-spark fuzz generate import-schemas conformance drift
+# Values of each message and version that the check compares with Kafka's own classes.
+CONFORMANCE_VALUES ?= 2
+# The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
+PYTHON_SUITE ?= trixie
+
+.PHONY: demo demo-spark test test-python check bench bench-captures bench-spark fuzz generate import-schemas conformance drift
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -41,6 +48,11 @@ $(SPARK): $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[spark]'
 	@touch $@
 
+# By itself: 90 megabytes that only `make check` uses.
+$(PYRIGHT): $(READY)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[pyright]'
+	@touch $@
+
 demo: $(READY)
 	$(VENV)/bin/kap decode samples/create_topics.hex
 	$(VENV)/bin/kap explain samples/create_topics.hex --only 1
@@ -50,15 +62,19 @@ demo-spark: $(SPARK)
 	$(VENV)/bin/kap report build/tables --release 4.0 --out build/report.html
 
 test: $(SPARK)
-	$(RUN) -m pytest $(TESTS)
+	$(RUN) -m pytest $(TESTS) --durations=15 --file-budget=100
 
-check: $(SPARK)
+test-python: $(READY)
+	$(RUN) -m tools.other_python $(PYTHON_SUITE) $(PYTHON_TESTS)
+
+check: $(SPARK) $(PYRIGHT)
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports
 	$(RUN) -m tools.generate --check
-	$(RUN) -m tools.conformance --values 2
+	KAFKA_ADMIN_PROTO_PROFILE=exhaustive $(RUN) -m pytest -q tests/test_pyright.py
+	$(RUN) -m tools.conformance --values $(CONFORMANCE_VALUES)
 
 bench: $(PEERS)
 	$(RUN) -m tools.bench --write

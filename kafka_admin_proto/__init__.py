@@ -6,14 +6,14 @@
     value = c.decode(data)
     data = c.encode(value)
 
-Message classes and error codes are loaded when they are first named.
+Message classes, error codes and ``load_schemas`` are loaded when they are first named.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.codec import Codec, Message, StructValue, codec, load_schemas
+from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import (
     DecodeError,
     DumpError,
@@ -33,6 +33,7 @@ from kafka_admin_proto.errors import (
     UnknownReleaseError,
     UnsupportedVersionError,
 )
+from kafka_admin_proto.values import Message, StructValue
 
 __version__ = "0.1.0"
 
@@ -64,18 +65,26 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from kafka_admin_proto import messages
+    from kafka_admin_proto.classes import load_schemas
     from kafka_admin_proto.messages import *  # noqa: F403
     from kafka_admin_proto.protocol.error_codes import ErrorCode, error_code
+
+    __all__ += messages.__all__
 else:
     from importlib import import_module
 
     # Not `from kafka_admin_proto import messages`: that would ask __getattr__ for "messages".
     _MESSAGES = f"{__name__}.messages"
-    _ERROR_CODES = f"{__name__}.protocol.error_codes"
+    _MODULES = {
+        "ErrorCode": f"{__name__}.protocol.error_codes",
+        "error_code": f"{__name__}.protocol.error_codes",
+        "load_schemas": f"{__name__}.classes",
+    }
 
     def __getattr__(name):
-        if name in ("ErrorCode", "error_code"):
-            return globals().setdefault(name, getattr(import_module(_ERROR_CODES), name))
+        if name in _MODULES:
+            return globals().setdefault(name, getattr(import_module(_MODULES[name]), name))
         messages = import_module(_MESSAGES)
         if name not in messages.__all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,109 +1,52 @@
 """One message at one version: bytes ↔ value ↔ JSON.
 
-``codec(...)`` finds it, ``Codec`` does the work, ``Message`` is the base of all value classes.
+``codec(...)`` finds it, ``Codec`` does the work. The base of the values is in ``values``, which
+imports this module: their classes are found by name, or made by what ``use_classes`` was given.
 """
 
 from __future__ import annotations
 
-import gc
 import importlib
-import struct
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from io import BytesIO
-from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar, overload
+from operator import index
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, overload
 
-import msgspec
 from construct import Container
 
 from kafka_admin_proto.errors import (
     DecodeError,
-    SchemaError,
     TrailingBytesError,
     UnknownMessageError,
     UnsupportedVersionError,
 )
+from kafka_admin_proto.gc_tuning import without_gc
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import messages_package, python_name
-from kafka_admin_proto.wire.base import LENIENT, OBSERVER, JsonOptions, Observer, WireType
+from kafka_admin_proto.wire.base import Observer, WireType, shown
 from kafka_admin_proto.wire.containers import MessageType
 from kafka_admin_proto.wire.fuse import Fused, Read, Write, fuse_json, fuse_read, fuse_write
 from kafka_admin_proto.wire.grammar import message_type
-from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+from kafka_admin_proto.wire.options import LENIENT, OBSERVER, JsonOptions
 
 Buffer = bytes | bytearray | memoryview
 #: Bytes above which the cyclic collector is paused while the fused code reads.
 _LARGE = 8 * 1024
-M = TypeVar("M", bound="Message")
 
 
-class StructValue(msgspec.Struct, gc=False):
-    """The base of every value class, nested ones included.
-
-    One class serves all versions of its message: a field that a version does not have is at its
-    default after decoding. ``repr`` leaves out defaults and masks secrets.
-    """
-
-    #: Attributes that carry credentials, always or when the attribute they map to says so.
-    secret_fields: ClassVar[dict[str, str]] = {}
-
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={value!r}" for name, value in self._shown())
-        return f"{type(self).__name__}({parts})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return list(self._shown())
-
-    def _shown(self) -> Iterator[tuple[str, Any]]:
-        default = type(self)()
-        for name in self.__struct_fields__:
-            value = getattr(self, name)
-            if value == getattr(default, name):
-                continue
-            if name in self.secret_fields and value is not None:
-                named_by = self.secret_fields[name]
-                if not named_by or is_secret_name(getattr(self, named_by)):
-                    value = MASK
-            yield name, value
-
-
-def equal_bits(one: StructValue, other: object) -> bool:
-    """``==`` for structs with float64 fields: by their bits, so that NaN equals itself."""
-    return type(one) is type(other) and all(
-        _same(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__
-    )
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return struct.pack(">d", one) == struct.pack(">d", other)
-    return bool(one == other)
-
-
-class Message(StructValue):
-    """The base of all messages: a request, response, header, record or other data."""
+class MessageValue(Protocol):
+    """What a codec asks of a message's value class; ``values.Message`` is the base of them all."""
 
     message_name: ClassVar[str]
-    dialect: ClassVar[str] = "kafka"
-    #: Key of the api for requests and responses, of the record for records; None for other data.
-    api_key: ClassVar[int | None] = None
+    dialect: ClassVar[str]
 
-    @classmethod
-    def codec(cls: type[M], version: int) -> Codec[M]:
-        """The codec of this message at ``version``."""
-        return codec(cls, version)
 
-    @classmethod
-    def decode(cls: type[M], data: Buffer, version: int, *, strict: bool = False) -> M:
-        """Read a whole body; see ``Codec.decode``."""
-        return codec(cls, version).decode(data, strict=strict)
-
-    def encode(self, version: int, *, lenient: bool = False) -> bytes:
-        """Write the body; see ``Codec.encode``."""
-        return codec(type(self), version).encode(self, lenient=lenient)
+M = TypeVar("M", bound=MessageValue)
+#: Makes the classes of a message and of the structs in it, by name.
+MakeClasses = Callable[[MessageSpec], dict[str, type[Any]]]
 
 
 class Codec(Generic[M]):
@@ -111,7 +54,7 @@ class Codec(Generic[M]):
 
     def __init__(self, spec: MessageSpec, version: int) -> None:
         self.spec = spec
-        self.name = spec.name
+        self.name: str = spec.name
         self.version = version
         self.value_class: type[M] = value_class_of(spec, spec.name)
         #: The construct tree: ``.parse``, ``.build`` and ``.sizeof``, fit for a construct.Struct.
@@ -122,6 +65,10 @@ class Codec(Generic[M]):
 
     def __repr__(self) -> str:
         return f"<Codec {self.name} v{self.version}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By name, version and dialect: a copy is the codec itself, another process has its own."""
+        return _codec_named, (self.name, self.version, self.spec.dialect)
 
     def decode(self, data: Buffer, *, strict: bool = False, zero_copy: bool = False) -> M:
         """Read a whole body.
@@ -137,6 +84,8 @@ class Codec(Generic[M]):
         self, data: Buffer, offset: int, *, strict: bool = False, zero_copy: bool = False
     ) -> M:
         """Read a body from ``offset`` to the end of the data, as ``decode`` does."""
+        if type(data) is not bytes:
+            data = as_bytes(data)
         value, end = self.decode_from(data, offset, strict=strict, zero_copy=zero_copy)
         if end != len(data):
             raise TrailingBytesError(
@@ -157,16 +106,17 @@ class Codec(Generic[M]):
 
         Raises ValueError for an offset outside the data: that is the caller's slip.
         """
+        if type(data) is not bytes:
+            data = as_bytes(data)
         if strict or observer is not None:
             return self._parse(data, offset, _Strict(observer) if strict else observer)
-        if type(data) is not bytes:
-            data = bytes(data)
         read = self._read_views if zero_copy else self._read
-        if len(data) > _LARGE and gc.isenabled():
-            read = _without_collector(read)
         failure = ""
         try:
-            value, end = read(data, offset)
+            if len(data) > _LARGE:  # it would take half as long again, a huge one three times
+                value, end = without_gc(read, data, offset)
+            else:
+                value, end = read(data, offset)
             if end <= len(data) and offset >= 0:
                 return value, end
             value = None
@@ -181,10 +131,9 @@ class Codec(Generic[M]):
             _report(f"{self!r} reads by its tree what its fused code refuses ({failure})")
         return result
 
-    def _parse(self, data: Buffer, offset: int, observer: Observer | None) -> tuple[M, int]:
+    def _parse(self, data: bytes, offset: int, observer: Observer | None) -> tuple[M, int]:
         """Read by the tree."""
-        if not 0 <= offset <= len(data):
-            raise ValueError(f"offset {offset} is outside the {len(data)} bytes of data")
+        check_offset(data, offset)
         stream = BytesIO(data)
         stream.seek(offset)
         value: M = self.grammar._parse(stream, Container({OBSERVER: observer}), "")
@@ -263,36 +212,22 @@ class Codec(Generic[M]):
         """The value as builtins in the shape of Kafka's JsonConverters, for this version.
 
         ``mask`` hides secrets. ``records="size"`` gives ``recordsSizeInBytes`` instead of
-        the bytes, as Kafka's request log does.
+        the bytes, as Kafka's request log does. Raises EncodeError with the path for a field whose
+        value has no JSON form.
         """
         options = JsonOptions(mask=mask, record_sizes=records == "size")
         try:
-            result: dict[str, Any] = self._json(options)(value)
+            return self._json(options)(value)
         except Exception:  # the tree says what is wrong with the value
-            result = self.grammar.to_json(value, options)
+            pass
+        # Here, not inside the handler: the first exception may have the value in it.
+        result: dict[str, Any] = self.grammar.to_json(value, options)
         return result
 
     def from_json(self, obj: Any) -> M:
         """The value from what ``to_json`` gives; raises JsonError with the JSON path."""
         value: M = self.grammar.from_json(obj, "")
         return value
-
-
-def _without_collector(read: Read) -> Read:
-    """``read`` with the cyclic collector paused: values have no cycles.
-
-    Each list that a reading makes counts towards a collection that would look through all of
-    them, again and again: a large message took half as long again, a huge one three times.
-    """
-
-    def paused(data: bytes, offset: int) -> tuple[Any, int]:
-        gc.disable()
-        try:
-            return read(data, offset)
-        finally:
-            gc.enable()
-
-    return paused
 
 
 def _report(what: str) -> None:
@@ -335,8 +270,8 @@ class _Strict:
 
 #: (message as asked for, version, type, dialect) → codec.
 _codecs: dict[tuple[Any, int, str, str], Codec[Any]] = {}
-#: Loaded dialect → message → name of a class → class.
-_loaded_classes: dict[str, dict[str, dict[str, type[Any]]]] = {}
+#: Loaded dialect → its classes.
+_loaded: dict[str, _LoadedClasses] = {}
 
 
 @overload
@@ -354,24 +289,64 @@ def codec(
 
 
 def codec(
-    message: type[Message] | str | int, version: int, type: str = "", *, dialect: str = "kafka"
+    message: type[MessageValue] | str | int, version: int, type: str = "", *, dialect: str = "kafka"
 ) -> Codec[Any]:
     """The codec of a message at a version, kept after the first call.
 
     ``message`` is a value class, a name ("CreateTopicsRequest") or an api key with ``type``
-    "request" or "response". Raises UnknownMessageError or UnsupportedVersionError.
+    "request" or "response". For type checkers, a class gives a codec of its values, a name or key
+    a ``Codec[Any]``. Raises UnknownMessageError or UnsupportedVersionError; TypeError for a version
+    that is no integer.
     """
     key = (message, version, type, dialect)
-    found = _codecs.get(key)
-    if found is None:
-        found = _codecs[key] = _make_codec(message, version, type, dialect)
+    try:
+        found = _codecs.get(key)
+    except TypeError:  # a value, which has no hash, where its class is wanted
+        found = None
+    if found is None or version.__class__ is not int:  # as a key, True is 1
+        found = _make_codec(message, version, type, dialect)
+        _codecs[key] = found
     return found
 
 
+def version_number(version: int) -> int:
+    """The version as an ``int``; TypeError for anything but an integer, bools included."""
+    if not isinstance(version, bool):
+        try:
+            return index(version)
+        except TypeError:
+            pass
+    raise TypeError(f"a version is an integer, as in codec(message, 1), not {shown(version)}")
+
+
+def check_offset(data: bytes, offset: int) -> None:
+    """Raise ValueError for an offset outside the data, whose end is inside."""
+    if not 0 <= offset <= len(data):
+        raise ValueError(f"offset {offset} is outside the {len(data)} bytes of data")
+
+
+def as_bytes(data: Any) -> bytes:
+    """The data as ``bytes``; TypeError for a text, a number or a list of numbers."""
+    if type(data) is bytes:
+        return data
+    try:
+        return bytes(memoryview(data))
+    except TypeError:
+        hint = "; bytes.fromhex reads hex" if isinstance(data, str) else ""
+        raise TypeError(
+            f"expected bytes, got an object of type {type(data).__name__}{hint}"
+        ) from None
+
+
+def _codec_named(name: str, version: int, dialect: str) -> Codec[Any]:
+    return codec(name, version, dialect=dialect)
+
+
 def _make_codec(
-    message: type[Message] | str | int, version: int, type_: str, dialect: str
+    message: type[MessageValue] | str | int, version: int, type_: str, dialect: str
 ) -> Codec[Any]:
-    if isinstance(message, int):
+    version = version_number(version)
+    if isinstance(message, int) and not isinstance(message, bool):
         name = catalog().name_of(message, type_, dialect)
         if name is None:
             if type_ not in ("request", "response"):
@@ -384,11 +359,19 @@ def _make_codec(
         name = catalog().current_name(message, dialect)
     elif isinstance(message, type) and hasattr(message, "message_name"):
         name, dialect = message.message_name, message.dialect
+    elif hasattr(message, "message_name") and not isinstance(message, type):
+        name = message.__class__.__name__
+        raise UnknownMessageError(
+            f"this is a value of {name}, and a codec is that of a class: codec({name}, version)"
+        )
     else:
-        raise UnknownMessageError(f"{message!r} is not a message, nor a name or api key of one")
+        what = message.__name__ if isinstance(message, type) else shown(message)
+        raise UnknownMessageError(
+            f"{what} is not a message's class, nor a name or api key of a message"
+        )
     entry = catalog().entry(name, dialect)
     if type_ not in ("", entry.type):
-        raise UnknownMessageError(f"{name} is a {entry.type}, not a {type_}")
+        raise UnknownMessageError(f"the type of {name} is {entry.type!r}, not {shown(type_)}")
     if version not in entry.versions:
         raise UnsupportedVersionError(f"{name} has versions {entry.valid_versions}, not {version}")
     by_name = (name, version, "", dialect)  # however it was asked for, there is one codec
@@ -397,34 +380,31 @@ def _make_codec(
     return _codecs[by_name]
 
 
-def load_schemas(path: str | Path, *, dialect: str = "") -> str:
-    """Take in a folder of definitions at run time; returns the dialect that they are found under.
+def use_classes(dialect: str, make_classes: MakeClasses) -> None:
+    """Have the value classes of a loaded dialect made by ``make_classes``, each when first needed.
 
-    Files are Kafka's message-definition JSON, unchanged, or grammars (``.kip``), at any depth.
-    ``dialect`` is the folder's name unless given; loading it again replaces it. From then on
-    ``codec(name, version, dialect=...)`` works, with value classes made on the fly. Raises
-    SchemaError for the first definition that breaks a rule, and then nothing is loaded.
+    Codecs and classes of an earlier loading under that name are forgotten.
     """
-    folder = Path(path)
-    if not folder.is_dir():
-        raise SchemaError("there is no such folder", "name one with definitions", file=str(path))
-    dialect = dialect or folder.resolve().name
-    classes = importlib.import_module("kafka_admin_proto.classes")
-    catalog().load(folder, dialect, classes.check_names)
-    _loaded_classes.pop(dialect, None)
+    _loaded[dialect] = _LoadedClasses(make_classes)
     for key in [key for key, made in _codecs.items() if made.spec.dialect == dialect]:
         del _codecs[key]
-    return dialect
+
+
+class _LoadedClasses(dict[str, dict[str, type[Any]]]):
+    """Message → name of a struct → class, in a loaded dialect."""
+
+    def __init__(self, make: MakeClasses) -> None:
+        super().__init__()
+        self.make = make
 
 
 def value_class_of(spec: MessageSpec, struct_name: str) -> type[Any]:
     """The class of a message's values, or of those of a struct in it."""
-    if catalog().is_loaded(spec.dialect):
-        made = _loaded_classes.setdefault(spec.dialect, {})
-        if spec.name not in made:
-            classes = importlib.import_module("kafka_admin_proto.classes")
-            made[spec.name] = classes.make_classes(spec)
-        return made[spec.name][struct_name]
+    loaded = _loaded.get(spec.dialect)
+    if loaded is not None:
+        if spec.name not in loaded:
+            loaded[spec.name] = loaded.make(spec)
+        return loaded[spec.name][struct_name]
     module = importlib.import_module(f"{messages_package(spec.dialect)}.{python_name(spec.name)}")
     value_class: type[Any] = getattr(module, struct_name)
     return value_class

@@ -3,9 +3,9 @@
 ::
 
     KafkaAdminProtoError
-    ├── SchemaError            a definition breaks a rule: file, field, fault, remedy
+    ├── SchemaError            a definition breaks a rule: file, field, remedy (also ValueError)
     ├── UnknownMessageError    no such message, api key or version        (also LookupError)
-    ├── UnsupportedVersionError    the message exists, that version of it does not
+    │   └── UnsupportedVersionError    the message exists, that version of it does not
     ├── UnknownErrorCodeError  no such error code or name               (also LookupError)
     ├── UnknownReleaseError    no such release of Kafka                 (also LookupError)
     ├── TopicIdError           a text is not a topic id               (also ValueError)
@@ -18,7 +18,15 @@
     │   ├── TrailingBytesError     a whole value, and bytes left over
     │   └── FrameError             a size prefix that no Kafka peer sends
     ├── DumpError              a text is not the dump it is said to be (also ValueError)
-    └── MissingExtraError      an optional dependency is not installed (also ImportError)
+    ├── MissingExtraError      an optional dependency is not installed (also ImportError)
+    ├── OutputError            a folder that tables cannot be written to     (spark/publish.py)
+    ├── StateError             another version wrote the state of a stream   (spark/flow_state.py)
+    ├── StreamEndedError       the stream of a checkpoint was ended          (spark/stream.py)
+    ├── TablesReplacedError    tables were replaced while they were read (spark/current_tables.py)
+    └── NoJavaError            Spark cannot start for want of Java           (spark/session.py)
+
+The last five are defined where they are raised, all others here. Mistaken calls are TypeErrors and
+ValueErrors of Python's own: a version that is no integer, an offset outside of the data.
 
 ``DecodeError`` and ``EncodeError`` are ``construct.ConstructError`` as well, so that a codec's
 ``grammar`` behaves inside a user's own ``construct.Select`` or ``construct.Optional``.
@@ -28,7 +36,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from construct import ConstructError
+from kafka_admin_proto.construct_types import ConstructError
+
+#: The fault of an error about a value that may be a credential.
+VALUE_NOT_SHOWN = "the field does not take this value, which may be a secret and is not shown"
 
 
 class KafkaAdminProtoError(Exception):
@@ -55,7 +66,7 @@ class SchemaError(KafkaAdminProtoError, ValueError):
         super().__init__(fault, remedy, field, file)
         self.fault = fault
         self.remedy = remedy
-        self.field = field
+        self.field: str = field
         self.file = file
 
     def __str__(self) -> str:
@@ -143,13 +154,17 @@ class JsonError(KafkaAdminProtoError, ValueError):
 
     def __init__(self, fault: str, *, path: str = "", message: str = "") -> None:
         super().__init__(fault, path, message)
-        self.fault = fault
+        self.fault: str = fault
         self.path = path
         self.message = message
 
     def __str__(self) -> str:
         where = ", ".join(part for part in (self.message, self.path) if part)
         return f"{where}: {self.fault}" if where else self.fault
+
+    def forget_value(self) -> None:
+        """Drop all that the error knows of the value, which may be a credential."""
+        _forget(self)
 
 
 class _CodecError(KafkaAdminProtoError, ConstructError):
@@ -158,7 +173,7 @@ class _CodecError(KafkaAdminProtoError, ConstructError):
     def __init__(self, fault: str, *, path: str = "", message: str = "") -> None:
         # ConstructError's own initialiser would fold the path into the text a second time.
         Exception.__init__(self, fault)
-        self.fault = fault
+        self.fault: str = fault
         self.path = path
         self.message = message
 
@@ -170,15 +185,28 @@ class _CodecError(KafkaAdminProtoError, ConstructError):
         return f"{where}: {self.fault}" if where else self.fault
 
 
+def _forget(error: JsonError | _CodecError) -> None:
+    """Put a sentence that names no value in the place of the fault, and cut what led to it."""
+    error.fault = VALUE_NOT_SHOWN
+    error.args = (error.fault, *error.args[1:])
+    error.__cause__ = error.__context__ = None
+
+
 class EncodeError(_CodecError):
     """A value that the message, at that version, cannot carry.
 
-    ``path`` is the Python path of the field (``topics[0].name``), ``value`` what stands there.
+    ``path`` is the Python path of the field (``topics[0].name``), ``value`` what stands there;
+    None where that may be a credential, which then is nowhere in the error.
     """
 
     def __init__(self, fault: str, *, path: str = "", message: str = "", value: Any = None) -> None:
         super().__init__(fault, path=path, message=message)
-        self.value = value
+        self.value: Any = value
+
+    def forget_value(self) -> None:
+        """Drop all that the error knows of the value, which may be a credential."""
+        self.value = None
+        _forget(self)
 
 
 class DecodeError(_CodecError):
@@ -210,7 +238,7 @@ class TrailingBytesError(DecodeError):
     """A whole value was read and bytes are left: nearly always the wrong version.
 
     ``value`` is what was read and ``rest`` the bytes after it; the text leaves them out, as they
-    may be a secret that was read amiss.
+    may be a secret that was read amiss. The pickled form has None and no bytes instead of them.
     """
 
     def __init__(self, value: Any, rest: bytes, *, message: str, offset: int) -> None:
@@ -223,6 +251,10 @@ class TrailingBytesError(DecodeError):
         )
         self.value = value
         self.rest = rest
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {**self.__dict__, "value": None, "rest": b""}
+        return _rebuild, (type(self), self.args, state)
 
 
 class FrameError(DecodeError):

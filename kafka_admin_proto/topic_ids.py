@@ -9,14 +9,12 @@ from __future__ import annotations
 from uuid import UUID, uuid4
 
 from kafka_admin_proto.errors import TopicIdError
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.wire.fixed import uuid_from_text, uuid_to_text
+from kafka_admin_proto.wire.secrets import METADATA_TOPIC_ID as METADATA_TOPIC_ID
 
 #: Stands for "no id": of a topic that is named by its name, or is older than topic ids.
 ZERO_TOPIC_ID = ZERO_UUID
-
-#: The id of ``__cluster_metadata``, the topic of KRaft's own log, in every cluster.
-METADATA_TOPIC_ID = UUID(int=1)
 
 
 def topic_id_from_text(text: str) -> UUID:

@@ -1,14 +1,17 @@
-"""Hypothesis profiles, and what tests of every message share.
+"""Hypothesis profiles, the seed of samples, and where the time of a run goes.
 
-``KAFKA_ADMIN_PROTO_PROFILE=exhaustive`` draws at least 200 values for each (message, version);
-the profile for each run draws a few, the same ones every time.
+``KAFKA_ADMIN_PROTO_PROFILE=exhaustive`` draws 200 values for each distinct layout of each message;
+the quick profile, for each run by hand, draws a few, the same ones every time, and leaves out tests
+that are marked ``exhaustive``.
 """
 
 from __future__ import annotations
 
-import os
-
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.budget import FileTimes
+from tests.everything import EXHAUSTIVE, SEED
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -23,4 +26,33 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=_SLOW,
 )
-settings.load_profile(os.environ.get("KAFKA_ADMIN_PROTO_PROFILE", "quick"))
+settings.load_profile("exhaustive" if EXHAUSTIVE else "quick")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--file-budget",
+        type=float,
+        metavar="SECONDS",
+        help="fail when the tests of a file take longer in the quick profile",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):  # a worker of xdist: its reports are added up elsewhere
+        return
+    budget = None if EXHAUSTIVE else config.getoption("--file-budget")
+    config.pluginmanager.register(FileTimes(budget))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if EXHAUSTIVE:
+        return
+    left_out = [item for item in items if item.get_closest_marker("exhaustive")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+
+
+def pytest_report_header() -> str:
+    return f"samples: KAFKA_ADMIN_PROTO_SEED={SEED} draws the same ones again"

@@ -1,31 +1,119 @@
-"""Every (message, version) that the package ships, for parametrized tests."""
+"""What tests of everything run over: each message, each of its versions, each distinct layout.
+
+Versions of one layout share their fused functions (``wire/fuse.py``), so that drawing values for
+each of them proves the same thing again: tests draw for one version of each layout. A line of
+pytest's summary says how many layouts stood for how many versions.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
 import pytest
 
+from kafka_admin_proto import codec
+from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.schema.catalog import catalog
+from tests.budget import LAYOUTS
 
-EVERY = [
-    (name, version) for name in catalog().names() for version in catalog().entry(name).versions
-]
+#: Draws every version, every message and every example; CI runs it.
+EXHAUSTIVE = os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive"
+#: Decides which messages a sample has. Another one in each run, the same in all its workers.
+SEED = int(os.environ.setdefault("KAFKA_ADMIN_PROTO_SEED", str(random.randrange(10**6))))
 
-every_message = pytest.mark.parametrize(
-    ("name", "version"), EVERY, ids=[f"{name}-v{version}" for name, version in EVERY]
-)
-#: Every draft at every version: (dialect, name, version).
+T = TypeVar("T")
+
+
+class Message(NamedTuple):
+    """A message of a dialect."""
+
+    dialect: str
+    name: str
+
+    def __str__(self) -> str:
+        return self.name if self.dialect == "kafka" else f"{self.dialect}:{self.name}"
+
+    @property
+    def versions(self) -> list[int]:
+        return list(catalog().entry(self.name, self.dialect).versions)
+
+    def layouts(self) -> list[Codec[Any]]:
+        """A codec for each distinct layout, of the newest version that has it."""
+        codecs = [codec(self.name, version, dialect=self.dialect) for version in self.versions]
+        return list({(each._read, each._write): each for each in codecs}.values())
+
+
+SHIPPED = [Message("kafka", name) for name in catalog().names()]
 DRAFTS = [
-    (dialect, name, version)
+    Message(dialect, name)
     for dialect in catalog().dialects()
     if dialect != "kafka"
     for name in catalog().names(dialect)
-    for version in catalog().entry(name, dialect).versions
 ]
-#: The above and what shipped.
-EVERY_DIALECT = [("kafka", name, version) for name, version in EVERY] + DRAFTS
+#: Every (message, version) that the package ships, drafts left out.
+EVERY = [(message.name, version) for message in SHIPPED for version in message.versions]
+#: Every (dialect, message, version).
+EVERY_DIALECT = [(*each, version) for each in (*SHIPPED, *DRAFTS) for version in each.versions]
 
-every_message_of_every_dialect = pytest.mark.parametrize(
-    ("dialect", "name", "version"),
-    EVERY_DIALECT,
-    ids=[f"{name}-v{version}-{dialect}" for dialect, name, version in EVERY_DIALECT],
-)
+
+def sample(items: Sequence[T], count: int) -> list[T]:
+    """``count`` of the items, others in each run; all of them in the exhaustive profile."""
+    if EXHAUSTIVE or count >= len(items):
+        return list(items)
+    return random.Random(SEED).sample(items, count)
+
+
+def each_version(test: Callable[[str, int], None]) -> Callable[..., None]:
+    """One test for each shipped message, in which ``test`` runs for each of its versions."""
+
+    def test_versions(message: Message) -> None:
+        for version in message.versions:
+            with _named(message, version):
+                test(message.name, version)
+
+    return _over(SHIPPED, test_versions, test)
+
+
+def each_layout(
+    messages: Sequence[Message] = (*SHIPPED, *DRAFTS),
+) -> Callable[[Callable[[Codec[Any]], None]], Callable[..., None]]:
+    """One test for each of the messages, in which the test runs for each distinct layout."""
+
+    def decorate(test: Callable[[Codec[Any]], None]) -> Callable[..., None]:
+        def test_layouts(message: Message, record_property: Callable[[str, object], None]) -> None:
+            layouts = message.layouts()
+            record_property(LAYOUTS, (len(layouts), len(message.versions)))
+            for found in layouts:
+                with _named(message, found.version):
+                    test(found)
+
+        return _over(messages, test_layouts, test)
+
+    return decorate
+
+
+def _over(
+    messages: Sequence[Message], test: Callable[..., None], named: Callable[..., None]
+) -> Callable[..., None]:
+    """``test`` with the name of ``named``, parametrized; a message's tests share a worker."""
+    test.__name__, test.__doc__ = named.__name__, named.__doc__
+    rows = [
+        pytest.param(each, id=str(each), marks=pytest.mark.xdist_group(str(each)))
+        for each in messages
+    ]
+    parametrized: Callable[..., None] = pytest.mark.parametrize("message", rows)(test)
+    return parametrized
+
+
+@contextlib.contextmanager
+def _named(message: Message, version: int) -> Iterator[None]:
+    """A failure within says what it is about."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"while testing {message} v{version}")
+        raise

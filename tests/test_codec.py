@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import struct
+import traceback
 from io import BytesIO
 from typing import Any
 from uuid import UUID
@@ -20,6 +21,7 @@ from kafka_admin_proto import (
     DecodeError,
     DescribeConfigsResponse,
     EncodeError,
+    FetchRequest,
     FetchResponse,
     JsonError,
     MetadataRequest,
@@ -47,6 +49,7 @@ from kafka_admin_proto.messages.fetch_response import (
 )
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+from kafka_admin_proto.schema.catalog import catalog
 
 APPLES = CreateTopicsRequest(
     topics=[
@@ -227,7 +230,7 @@ def test_unknown_tags_are_kept_in_order() -> None:
         ({5: b"x"}, "expected pairs"),
         (((1,),), "expected pairs"),
         (((-1, b""),), "-1 is not a tag"),
-        ((("1", b""),), "'1' is not a tag"),
+        ((("1", b""),), "a str that may hold a secret and is not shown is not a tag"),
         (((1 << 31, b""),), "is not a tag"),
         (((1, "x"),), "tag 1 has no bytes"),
     ],
@@ -292,6 +295,53 @@ def test_json_has_the_shape_of_kafkas_converters() -> None:
         "validateOnly": False,
     }
     assert "validateOnly" not in codec(CreateTopicsRequest, 0).to_json(APPLES)
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "expected"),
+    [
+        (CreateTopicsRequest(topics=7), "topics", "a list"),  # type: ignore[arg-type]
+        (CreateTopicsRequest(topics=[7]), "topics[0]", "a CreatableTopic"),  # type: ignore[list-item]
+        (CreateTopicsRequest(topics=[CreatableTopic(name=5)]), "topics[0].name", "a str"),  # type: ignore[arg-type]
+        (CreateTopicsRequest(unknown_tagged_fields=7), "unknown_tagged_fields", "pairs"),  # type: ignore[arg-type]
+        (FetchRequest(cluster_id=5), "cluster_id", "a str"),  # type: ignore[arg-type]
+    ],
+)
+def test_values_that_have_no_json(value: Any, path: str, expected: str) -> None:
+    found = codec(type(value), max(catalog().entry(value.message_name).versions))
+    with pytest.raises(EncodeError, match=f"expected {expected}") as caught:
+        found.to_json(value)
+    assert caught.value.path == path
+    assert caught.value.message == found.grammar.title
+
+
+def test_no_value_of_a_field_makes_json_fail_in_another_way() -> None:
+    wrong: list[Any] = [None, 7, 10**400, 0.5, "x", b"x", [7], [None], [[7]], {"a": 1}, object()]
+    for name in catalog().names():
+        found = codec(name, max(catalog().entry(name).versions))
+        for attribute in found.value_class.__struct_fields__:
+            for item in wrong:
+                for mask in (False, True):
+                    try:
+                        found.to_json(found.value_class(**{attribute: item}), mask=mask)
+                    except EncodeError as error:
+                        assert error.path.startswith(attribute), (name, item)
+
+
+def test_json_of_a_view_with_gaps() -> None:
+    data = memoryview(b"a-b-")[::2]
+    value = SaslAuthenticateRequest(auth_bytes=data)  # type: ignore[arg-type]
+    assert value.encode(0) == b"\0\0\0\2ab"
+    assert codec(SaslAuthenticateRequest, 0).to_json(value) == {"authBytes": "YWI="}
+
+
+def test_a_secret_that_has_no_json_stays_out_of_the_error() -> None:
+    value = SaslAuthenticateRequest(auth_bytes="hunter2")  # type: ignore[arg-type]
+    with pytest.raises(EncodeError, match="auth_bytes: the field does not take") as caught:
+        codec(SaslAuthenticateRequest, 0).to_json(value)
+    assert "hunter2" not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.__context__ is None
+    assert caught.value.value is None
 
 
 def test_records_in_json() -> None:
@@ -438,7 +488,10 @@ def test_errors_survive_pickling() -> None:
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is type(error)
         assert str(again) == str(error)
-        assert again.__dict__ == error.__dict__
+        kept = dict(error.__dict__)
+        if isinstance(error, TrailingBytesError):  # what was read may be a secret
+            kept |= {"value": None, "rest": b""}
+        assert again.__dict__ == kept
 
 
 def test_an_offset_outside_the_data_is_the_callers_slip() -> None:

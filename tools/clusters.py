@@ -115,7 +115,11 @@ class Cluster:
         return ",".join(f"{HOST}:{port}" for port in ports if port)
 
     def start(self) -> None:
-        """Start all nodes at once and wait until each says that it has started."""
+        """Start all nodes at once and wait until each has started and accepts on all its ports.
+
+        A node logs that it has started before its listeners accept: on a busy machine a client
+        that connects in between is refused.
+        """
         for node in self.nodes.values():
             options = [*_JVM_OPTIONS, *_logging(self.release, node.folder)]
             command = [*options, "-cp", class_path(self.jars), "kafka.Kafka", "broker.properties"]
@@ -123,6 +127,8 @@ class Cluster:
         for node in self.nodes.values():
             assert node.process is not None
             _wait_for_line(node.folder / "server.log", "started (kafka.server.", node.process)
+            for port in node.ports.values():
+                _wait_for_port(port, node.process)
 
     def end(self, node_id: int) -> None:
         """Let a node end as operators do (SIGTERM), and wait for that."""
@@ -325,7 +331,9 @@ def _wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
             return probe.connect_ex((HOST, port)) == 0
 
     if not _within(_START, answers, process):
-        raise ClusterError(f"nobody listens on port {port} after {_START:.0f} seconds")
+        ended = process.poll()
+        why = f"after {_START:.0f} seconds" if ended is None else f"its process ended with {ended}"
+        raise ClusterError(f"nobody listens on port {port}: {why}")
 
 
 def _within(seconds: float, happened: Callable[[], bool], process: subprocess.Popen[bytes]) -> bool:

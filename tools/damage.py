@@ -9,7 +9,39 @@ from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.tagged import TagHeader
+from kafka_admin_proto.wire.containers import NullableStruct
+from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.tagged import RawTag, TagHeader
+from kafka_admin_proto.wire.varint import varint_end
+from kafka_admin_proto.wire.visitor import Visitor
+
+
+class _LengthOf(Visitor[Any, tuple[bool, int] | None]):
+    """Whether the length or count of a span is a varint, and its size if not; None for none.
+
+    The context is the span's value.
+    """
+
+    def array(self, wire_type: Array, context: Any) -> tuple[bool, int] | None:
+        return wire_type.compact, 4
+
+    def blob(self, wire_type: Blob, context: Any) -> tuple[bool, int] | None:
+        return wire_type.compact, wire_type.prefix_size
+
+    def tag_header(self, wire_type: TagHeader, context: Any) -> tuple[bool, int] | None:
+        return None if isinstance(context, tuple) else (True, 1)
+
+    def nullable_struct(self, wire_type: NullableStruct, context: Any) -> None:
+        return None
+
+    def scalar(self, wire_type: ScalarType, context: Any) -> None:
+        return None
+
+    def raw_tag(self, wire_type: RawTag, context: Any) -> None:
+        return None
+
+
+_LENGTH_OF = _LengthOf()
 
 
 class Lengths:
@@ -26,11 +58,10 @@ class Lengths:
     def span(
         self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
     ) -> None:
-        if isinstance(wire_type, (Blob, Array)):
-            size = 4 if isinstance(wire_type, Array) else wire_type.prefix_size
-            self.places.append((path, start, wire_type.compact, size))
-        elif isinstance(wire_type, TagHeader) and not isinstance(value, tuple):
-            self.places.append((path, start, True, 1))
+        length = _LENGTH_OF.visit(wire_type, value)
+        if length is not None:
+            self.places.append((path, start, *length))
+        if isinstance(wire_type, TagHeader) and not isinstance(value, tuple):
             self.tag_counts.append((start, value))
 
     def non_canonical(self, path: str, offset: int, fault: str) -> None:
@@ -51,9 +82,7 @@ def with_wrong_lengths(
     damaged = []
     for path, start, compact, size in lengths_of(found, data).places:
         if compact:
-            end = start + 1
-            while data[end - 1] & 0x80:
-                end += 1
+            end = varint_end(data, start)
             lies = [b"\xff\xff\xff\xff\x07", b"\xff\xff\xff\xff\x0f", b"\x80\x80\x80\x80\x80\x01"]
         else:
             end = start + size

@@ -1,4 +1,7 @@
-"""Write what is derived from ``schemas/``: the value classes and the index.
+"""Write what is derived from ``schemas/``: the value classes, the index and the counts in texts.
+
+Definitions in Kafka's JSON are written anew in the form that all of them have; comments in them are
+not kept.
 
 Run as ``python -m tools.generate`` to write, with ``--check`` to compare with what is there: file
 by file in memory, missing and stale files included; exit code 1 and a list where they differ.
@@ -12,35 +15,48 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.classes import PYTHON_TYPES, attribute_name, secret_fields
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.classes import (
+    attribute_name,
+    has_floats,
+    has_unknown_tags,
+    secret_fields,
+)
 from kafka_admin_proto.render.schema_rows import field_notes
 from kafka_admin_proto.schema.catalog import (
     READERS,
     Entry,
     read_definition,
 )
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.kafka_json import write_message
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
 from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.schema.overlay import MessageOverlay as Overlay
 from kafka_admin_proto.schema.overlay import (
     apply_overlay,
+    needless_paths,
     overlay_key,
     read_overlay,
+    undecided,
     unknown_paths,
 )
+from kafka_admin_proto.schema.scalars import SCALARS, ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT / "schemas"
 MESSAGES = ROOT / "kafka_admin_proto" / "messages"
 
+#: Texts that say how many messages there are.
+COUNTED = ("README.md", "CHANGELOG.md")
+_COUNTS = re.compile(r"\d+ messages, \d+ versions")
+
 #: Names that a generated module uses itself, so that no struct may have them.
-_FROM_CODEC = {"Message", "StructValue", "equal_bits"}
-_TAKEN = _FROM_CODEC | {"ClassVar", "UUID", "ZERO_UUID", "field"}
+_FROM_VALUES = {"Message", "StructValue", "equal_bits"}
+_TAKEN = _FROM_VALUES | {"ClassVar", "UUID", "ZERO_UUID", "field"}
 
 
 def outputs() -> dict[Path, str]:
@@ -61,6 +77,9 @@ def outputs() -> dict[Path, str]:
             overlay = overlays.pop(overlay_key(spec.name, dialect), Overlay())
             if unknown := unknown_paths(spec, overlay):
                 raise SystemExit(f"overlay.json names fields that {spec.name} lacks: {unknown}")
+            _check_credentials(spec, overlay)
+            if path.suffix == ".json":
+                files[path] = write_message(spec)
             spec = apply_overlay(spec, overlay)
             entries[spec.name] = Entry.of(spec, overlay)
             source = path.relative_to(ROOT).as_posix()
@@ -72,7 +91,38 @@ def outputs() -> dict[Path, str]:
         raise SystemExit(f"overlay.json names messages without a definition: {sorted(overlays)}")
     index_json = msgspec.json.format(msgspec.json.encode(index), indent=2).decode()
     files[SCHEMAS / "index.json"] = index_json + "\n"
+    files |= {ROOT / name: _counted(ROOT / name, index["kafka"]) for name in COUNTED}
     return _formatted(files)
+
+
+def _counted(path: Path, entries: dict[str, Entry]) -> str:
+    """A text with the number of Kafka's messages and versions as it is now.
+
+    A changelog's later sections are about releases, and stay.
+    """
+    now, older, released = path.read_text("utf-8").partition("\n## ")
+    if path.name == "CHANGELOG.md":
+        first, older, released = released.partition("\n## ")
+        now += f"\n## {first}"
+    versions = sum(len(list(entry.versions)) for entry in entries.values())
+    now = _COUNTS.sub(f"{len(entries)} messages, {versions} versions", now)
+    return now + older + released
+
+
+def _check_credentials(spec: MessageSpec, overlay: Overlay) -> None:
+    """Somebody has said of each field that looks like a credential whether it is one."""
+    key = overlay_key(spec.name, spec.dialect)
+    if paths := undecided(spec, overlay):
+        raise SystemExit(
+            f"{spec.file}: by their names these fields may be credentials: {', '.join(paths)}; "
+            f'list each in schemas/overlay.json under "{key}", as "sensitive" if it is one, else '
+            'as "notSensitive"'
+        )
+    if paths := needless_paths(spec, overlay):
+        raise SystemExit(
+            f'schemas/overlay.json: "{key}" lists as "notSensitive" what is listed otherwise, or '
+            f"looks like no credential: {', '.join(paths)}; remove it there"
+        )
 
 
 def _check_keys(type_: str, entries: dict[str, Entry]) -> None:
@@ -104,12 +154,12 @@ def _imports(body: str) -> str:
     groups = [
         ["from typing import ClassVar"],
         ["from msgspec import field"] if "field" in used and "field(" in body else [],
-        [f"from kafka_admin_proto.codec import {', '.join(n for n in used if n in _FROM_CODEC)}"],
+        [f"from kafka_admin_proto.values import {', '.join(n for n in used if n in _FROM_VALUES)}"],
     ]
     if "UUID" in used:
         groups[0].append("from uuid import UUID")
     if "ZERO_UUID" in used:
-        groups[2].append("from kafka_admin_proto.schema.defaults import ZERO_UUID")
+        groups[2].insert(0, "from kafka_admin_proto.schema.scalars import ZERO_UUID")
     return "\n".join("\n".join(group) + "\n" for group in groups if group)
 
 
@@ -156,24 +206,37 @@ def _class(spec: MessageSpec, struct: StructSpec) -> str:
             lines.append(f'    dialect: ClassVar[str] = "{spec.dialect}"')
         if spec.api_key is not None:
             lines.append(f"    api_key: ClassVar[int | None] = {spec.api_key}")
-    secrets = secret_fields(struct)
+    secrets = secret_fields(spec, struct)
     if secrets:
         lines.append(f"    secret_fields: ClassVar[dict[str, str]] = {secrets}")
+    if is_message and (nested := sorted(spec.structs())):
+        lines += ["", _nested(spec, nested)]
     if is_message or secrets:
         lines.append("")
     for field in struct.fields:
         lines.append(f"    {attribute_name(base, field)}: {_annotation(field)} = {_default(field)}")
-    if not (spec.flexible_versions & spec.valid_versions).empty:
+    if has_unknown_tags(spec):
         lines.append("    unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()")
-    if any(field.type.element == "float64" for field in struct.fields):
+    if has_floats(struct):
         lines += ["", "    def __eq__(self, other: object) -> bool:"]
         lines.append("        return equal_bits(self, other)")
     return "\n".join(lines) + "\n"
 
 
+def _nested(spec: MessageSpec, names: list[str]) -> str:
+    """Statements that make the structs attributes of their message's class.
+
+    The module imports them from itself, as mypy takes ``Name = Name`` in the body of a class for a
+    variable, which is no type for an annotation. A struct's name begins with a capital and a
+    field's with a small letter, so that neither hides the other.
+    """
+    module = f"{messages_package(spec.dialect)}.{python_name(spec.name)}"
+    return f"    from {module} import " + ", ".join(f"{name} as {name}" for name in names)
+
+
 def _annotation(field: FieldSpec) -> str:
-    python_type = PYTHON_TYPES.get(field.type.element)
-    element = python_type.__name__ if python_type else field.type.element
+    scalar = SCALARS.get(field.type.element)
+    element = field.type.element if scalar is None else scalar.python_type.__name__
     text = f"list[{element}]" if field.type.is_array else element
     return text if field.nullable_versions.empty else f"{text} | None"
 
@@ -184,7 +247,7 @@ def _default(field: FieldSpec) -> str:
         return "field(default_factory=list)"
     if isinstance(value, dict):
         return f"field(default_factory={field.type.element})"
-    if field.type.element == "uuid" and value is not None:
+    if isinstance(value, UUID):
         return "ZERO_UUID" if value == ZERO_UUID else f'UUID("{value}")'
     return repr(value)
 

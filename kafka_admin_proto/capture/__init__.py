@@ -1,16 +1,52 @@
-"""From what people paste and save to blocks of bytes. Nothing about Kafka's messages in here.
+"""Captures of packets, dumps and logs: from their bytes to Kafka's frames.
 
 ::
 
-    read_blocks(data)                   guess the format
+    read_captures(["a.pcap.gz"])        frames of captures, request logs and dumps, paired and named
+    FrameDecoder()                      frames of bytes that have no packets around them
+    read_request_log(stream, "name")    frames of a broker's request log
+
+    read_blocks(data)                   what people paste to blocks of bytes: guess the format
     read_blocks(data, format="xxd")     or name a row of READERS
 
-A :class:`Block` is bytes and the place they came from; whether they hold one frame, several or a
-part of one is for the reader of the blocks to find out. A new format is one module that ends in
-a ``READER`` and one row in ``readers.READERS``.
+A :class:`DecodedFrame` is what is known of one frame. A :class:`Block` is bytes and the place they
+came from; whether they hold one frame, several or a part of one is for the reader of the blocks to
+find out. A new format is one module that ends in a ``READER`` and one row in ``readers.READERS``.
 """
 
-from kafka_admin_proto.capture.blocks import Block, Reader
-from kafka_admin_proto.capture.readers import READERS, read_blocks
+from __future__ import annotations
 
-__all__ = ["Block", "Reader", "READERS", "read_blocks"]
+from typing import TYPE_CHECKING
+
+__all__ = [
+    "Block",
+    "DecodedFrame",
+    "FrameDecoder",
+    "READERS",
+    "Reader",
+    "read_blocks",
+    "read_captures",
+    "read_request_log",
+]
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.capture.blocks import Block, Reader
+    from kafka_admin_proto.capture.captures import read_captures
+    from kafka_admin_proto.capture.dumps import FrameDecoder
+    from kafka_admin_proto.capture.frame_records import DecodedFrame
+    from kafka_admin_proto.capture.readers import READERS, read_blocks
+    from kafka_admin_proto.capture.request_log import read_request_log
+else:
+    from kafka_admin_proto.lazy_names import lazy_names
+
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "blocks": ["Block", "Reader"],
+            "captures": ["read_captures"],
+            "dumps": ["FrameDecoder"],
+            "frame_records": ["DecodedFrame"],
+            "readers": ["READERS", "read_blocks"],
+            "request_log": ["read_request_log"],
+        },
+    )

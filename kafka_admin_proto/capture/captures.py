@@ -32,7 +32,7 @@ from kafka_admin_proto.capture.tcp_segments import (
 from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
-from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 #: Pairs of endpoints that are followed; of more, those silent for longest are given up.
 MAX_FLOWS = 50_000
@@ -106,7 +106,7 @@ class Connections:
 
     def read(self, stream: IO[bytes], name: str) -> Iterator[DecodedFrame]:
         """The frames that are whole by the end of this file."""
-        self._capture = readable(name)
+        self._capture = replace_invalid_utf8(name)
         foreign: dict[int, int] = {}
         out = self._out
 
@@ -199,5 +199,9 @@ class Connections:
     def fault(self, name: str, error: DumpError) -> DecodedFrame:
         """What is wrong with a file, in the place of frames."""
         return DecodedFrame(
-            capture=readable(name), stream_offset=0, direction="data", data=b"", error=error
+            capture=replace_invalid_utf8(name),
+            stream_offset=0,
+            direction="data",
+            data=b"",
+            error=error,
         )

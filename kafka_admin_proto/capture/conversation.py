@@ -16,17 +16,27 @@ import msgspec
 from kafka_admin_proto.capture import strangers
 from kafka_admin_proto.capture.frame_records import PREFIX_SIZE, DecodedFrame, What, frame_of
 from kafka_admin_proto.capture.framing import MAX_SEARCHED, Framer
-from kafka_admin_proto.capture.pairing import PRODUCE_KEY, SASL_HANDSHAKE_KEY
+from kafka_admin_proto.capture.pairing import SASL_HANDSHAKE_KEY
 from kafka_admin_proto.capture.principals import SaslExchange
 from kafka_admin_proto.capture.reassembly import Direction
 from kafka_admin_proto.capture.resync import end_to_end, find_request, find_response
+from kafka_admin_proto.capture.token_doubt import (
+    SASL_AUTHENTICATE_KEY,
+    TokenDoubt,
+    is_plausible_client,
+    looks_like_a_request,
+)
 from kafka_admin_proto.capture.topics import TopicNames
 from kafka_admin_proto.errors import DecodeError, FrameError, UnknownMessageError
 from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
 from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
-from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
+from kafka_admin_proto.protocol.payloads import (
+    Response,
+    expects_response,
+    read_request,
+    read_response,
+)
 
-SASL_AUTHENTICATE_KEY = 36
 ENVELOPE_KEY = 58
 #: Apis whose bodies tell what later frames mean, and are read even when nobody asks for them.
 _TELLING_REQUESTS = frozenset(
@@ -101,8 +111,12 @@ class Conversation:
         self._sasl = SaslExchange()
         self._software: str | None = None
         self._raw_tokens = False
+        #: Which of the frames may be tokens that were read amiss.
+        self._doubt = TokenDoubt()
+        #: Whether the SYN of each end was captured, before any of its bytes.
+        self.started = [False, False]
         #: Whether a request or a pair made sense, and whether anything did not.
-        self._sensible = self._lossy = False
+        self._sensible = False
         self._doubtful = 0
         #: First bytes and number of bytes of each side, once the connection does not speak Kafka.
         self.stranger: list[bytearray] | None = None
@@ -114,9 +128,15 @@ class Conversation:
         if self.client is None:
             self._name_sides(client)
         framer = self.sides[end].framer
+        self.started[end] = True
         if not framer.in_step and framer.offset == 0:
             framer.found(0, ts)
             framer.go_on(ts)
+
+    def starts(self, end: int) -> None:
+        """The first bytes of an end: is their start where the connection's is?"""
+        if not self.started[end]:
+            self._doubt.bytes_missing()
 
     # What sides tell -----------------------------------------------------------------------
 
@@ -177,10 +197,13 @@ class Conversation:
             f"{missing} byte{'s are' if missing != 1 else ' is'} missing"
         )
         frame: DecodedFrame | None = None
+        error = FrameError(fault, offset=len(data), expected=f"{size} bytes")
         if side.end == self.client:
             read = read_request(data, body=False, dialect=self._settings.dialect, offset=4)
             if read.header is not None:
                 frame = frame_of(read, data, PREFIX_SIZE)
+                frame.error = error
+                self._doubt.request(read, frame)
                 self._expect(frame, ts)
         else:
             self._answer_early(ts, hurry=True)
@@ -191,6 +214,7 @@ class Conversation:
                 )
                 frame = frame_of(response, data, PREFIX_SIZE)
                 frame.latency_us, frame.client_id = max(ts - asked.ts, 0), asked.client_id
+                self._doubt.undecoded(frame)
         if frame is not None and frame.direction == "request":
             self._handshaken(frame)
         if frame is None:
@@ -200,17 +224,18 @@ class Conversation:
                 direction=self._direction(side),
                 data=data,
                 header_offset=PREFIX_SIZE,
-                may_be_secret=True,
+                may_be_token=True,
             )
-        self._lossy = True
-        frame.error = FrameError(fault, offset=len(data), expected=f"{size} bytes")
+        self._doubt.bytes_missing()
+        frame.error = error
+        frame.may_be_secret = True  # it may be none of the size that it says, and have others in it
         self._emit(frame, offset, ts)
 
     def unframed(self, side: Side, data: bytes, offset: int, fault: str, ts: int) -> None:
         """Bytes in no frame, or a hole."""
         if side.end != self.client:
             self._answer_early(ts, hurry=True)
-        self._lossy = True
+        self._doubt.bytes_missing()
         if self.client is not None:
             fault = f"from the {'client' if side.end == self.client else 'server'}: {fault}"
         self._emit(
@@ -219,7 +244,7 @@ class Conversation:
                 stream_offset=offset,
                 direction="data",
                 data=data,
-                may_be_secret=True,
+                may_be_token=True,
                 error=FrameError(fault, expected="a frame"),
             ),
             offset,
@@ -305,26 +330,30 @@ class Conversation:
     def _request(self, data: bytes, offset: int, ts: int) -> None:
         request = read_request(data, body=False, dialect=self._settings.dialect, offset=4)
         if self._raw_tokens:
-            if not (self._sasl.agreed or _looks_like_a_request(request)):
+            is_request = request.api is not None and looks_like_a_request(request)
+            if not (self._sasl.agreed or is_request):
                 self._sasl.from_client(data[PREFIX_SIZE:])
                 self._token(data, offset, ts)
                 return
             self._raw_tokens = False
-        if self._reads(request.api_key, _TELLING_REQUESTS):
+        reads = self._reads(request.api_key, _TELLING_REQUESTS)
+        if reads or self._doubt.must_decode:
             request.read_body()
         frame = frame_of(request, data, PREFIX_SIZE)
-        frame.may_be_secret = frame.api is None and not self._sensible
+        self._doubt.request(request, frame)
+        if not reads:
+            frame.body = None
         self._expect(frame, ts)
         self._emit(frame, offset, ts)
         if frame.header is not None and frame.api is not None:
             self._sensible = True
-        elif not self._sensible and not _plausible(frame.client_id):
+        elif not (self._sensible or is_plausible_client(frame.client_id)):
             self._doubtful += 1
             if self._doubtful >= _DOUBTFUL:
                 self._estrange(f"not Kafka: none of the first {_DOUBTFUL} requests is one")
         if frame.api_key == SASL_HANDSHAKE_KEY:
             self._handshaken(frame)
-        elif frame.body is None:
+        elif frame.body is None or frame.error is not None:
             return
         elif frame.api_key == SASL_AUTHENTICATE_KEY:
             self._sasl.from_client(_field(frame.body, "auth_bytes"))
@@ -347,7 +376,7 @@ class Conversation:
         """Wait for the response, unless none will come: acks=0 asks for none."""
         if frame.api_key is None or frame.api_version is None or frame.correlation_id is None:
             return
-        if frame.api_key == PRODUCE_KEY and getattr(frame.body, "acks", None) == 0:
+        if frame.may_be_token or not expects_response(frame.api_key, frame.body):
             return
         asked = Asked(frame.api_key, frame.api_version, ts, frame.client_id)
         self.waiting.setdefault(frame.correlation_id, []).append(asked)
@@ -385,6 +414,7 @@ class Conversation:
             header_offset=PREFIX_SIZE,
             may_be_secret=True,
         )
+        self._doubt.undecoded(frame)
         if len(data) >= 8:
             frame.correlation_id = int.from_bytes(data[4:8], "big", signed=True)
             fault = f"no request with correlation id {frame.correlation_id} was captured"
@@ -399,21 +429,24 @@ class Conversation:
     def _answer(self, data: bytes, asked: Asked, offset: int, ts: int) -> None:
         reads = self._reads(asked.api_key, _TELLING_RESPONSES)
         response = read_response(
-            data, asked.api_key, asked.api_version, body=reads,
+            data, asked.api_key, asked.api_version, body=reads or self._doubt.must_decode,
             dialect=self._settings.dialect, offset=4,
         )  # fmt: skip
         frame = frame_of(response, data, PREFIX_SIZE)
         frame.latency_us, frame.client_id = max(ts - asked.ts, 0), asked.client_id
         self._sensible = True
-        # After a hole a response may have met the wrong request, and its bytes be anything.
-        frame.may_be_secret = self._lossy and frame.error is not None
-        if frame.body is not None and frame.codec is not None:
+        if frame.error is not None:
+            self._doubt.undecoded(frame)
+        if not reads:
+            frame.body = None
+        whole = frame.body is not None and frame.error is None
+        if whole and frame.codec is not None:
             self._settings.topics.learn(frame.codec.name, frame.body)
-        if asked.api_key == SASL_AUTHENTICATE_KEY and frame.body is not None:
+        if asked.api_key == SASL_AUTHENTICATE_KEY and whole:
             failed = _field(frame.body, "error_code") != 0
             self._sasl.from_server(_field(frame.body, "auth_bytes") or b"", failed=failed)
         self._emit(frame, offset, ts)
-        if asked.inner is not None and frame.body is not None:
+        if asked.inner is not None and whole:
             self._unwrap_response(frame, asked.inner)
 
     def _answer_early(self, ts: int, *, hurry: bool = False) -> None:
@@ -462,12 +495,13 @@ class Conversation:
         response: Response = read_response(data, *asked[:2], dialect=self._settings.dialect)
         frame = self._inner(frame_of(response, data, 0), outer)
         frame.latency_us, frame.client_id = outer.latency_us, asked.client_id
-        if frame.body is not None and frame.codec is not None:
+        if frame.error is None and frame.codec is not None:
             self._settings.topics.learn(frame.codec.name, frame.body)
         self._out.append(frame)
 
     def _inner(self, frame: DecodedFrame, outer: DecodedFrame) -> DecodedFrame:
         frame.forwarded = True
+        frame.may_be_secret = frame.error is not None
         frame.capture, frame.connection, frame.ts = outer.capture, outer.connection, outer.ts
         frame.client, frame.server = outer.client, outer.server
         frame.stream_offset = outer.stream_offset + max(outer.data.find(frame.data), 0)
@@ -519,6 +553,7 @@ class Side:
         conversation = self._conversation
         if self._fresh and data:
             self._fresh = False
+            conversation.starts(self.end)
             if conversation.stranger is None:
                 conversation.greet(self, data)
         if conversation.stranger is not None:
@@ -549,13 +584,6 @@ class Side:
         self._conversation.search(self, ts)
 
 
-def _looks_like_a_request(request: Request) -> bool:
-    """Whether the tokens after SaslHandshake v0 are over, going by the header."""
-    if request.header is None or request.api is None or not 0 <= request.api_version < 100:
-        return False
-    return request.header.client_id is None or _plausible(request.header.client_id)
-
-
 def _field(body: Any, name: str) -> Any:
     """A field of a body whose definition may be a newer release's."""
     return getattr(body, name, None)
@@ -571,8 +599,3 @@ def _principal(data: bytes | None) -> str | None:
     except (DecodeError, UnknownMessageError):
         return None
     return f"{found.type}:{found.name}"
-
-
-def _plausible(client_id: str | None) -> bool:
-    """Whether an unknown api may be one of somebody's own, going by the client id."""
-    return client_id is not None and client_id.isascii() and client_id.isprintable()

@@ -8,6 +8,7 @@ from typing import Literal
 from kafka_admin_proto.capture.blocks import Block
 from kafka_admin_proto.capture.frame_records import PREFIX_SIZE, DecodedFrame, frame_of
 from kafka_admin_proto.capture.pairing import Pairing
+from kafka_admin_proto.capture.token_doubt import DumpDoubt
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import (
     DecodeError,
@@ -46,6 +47,7 @@ class FrameDecoder:
         if (unit == "body" or direction == "response") and (api is None or version is None):
             raise ValueError("bare bodies and responses alone need api and version")
         self._pairing = Pairing(dialect)
+        self._doubt = DumpDoubt()
         self._capture = ""
         self._message = None if api is None else message_name(api, direction, dialect)
         if self._message is None or version is None:
@@ -60,6 +62,7 @@ class FrameDecoder:
         """Every frame of the block; bytes that make no frame come as one with a problem."""
         if capture != self._capture:
             self._pairing.raw_tokens = False
+            self._doubt = DumpDoubt()
             self._capture = capture
         if self.unit == "body":
             yield self._body(block, capture)
@@ -83,6 +86,7 @@ class FrameDecoder:
                     header_offset=PREFIX_SIZE,
                     error=error,
                     is_token=self._pairing.raw_tokens,
+                    may_be_token=True,
                 )
                 return
             yield self._payload(block, capture, offset, bytes(data[offset : offset + size]))
@@ -102,6 +106,7 @@ class FrameDecoder:
             )
         else:
             frame = frame_of(read, data, shift)
+            self._doubt.frame(read, frame)
         frame.capture, frame.line, frame.stream_offset = capture, block.line, offset
         return frame
 

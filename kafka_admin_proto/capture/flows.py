@@ -74,6 +74,8 @@ class Flow:
         if flags & SYN:
             sequence = (sequence + 1) % _ALL
             conversation = self._syn(end, sequence, flags, capture)
+            if payload:  # none of a usual SYN: the flag may be damage, and a start it is not
+                conversation.started[end ^ self._flipped] = False
         elif conversation is None:
             if not payload and not missing:
                 return
@@ -130,6 +132,7 @@ class Flow:
         client = 1 - end if flags & ACK else end
         conversation = self._open(end, client, capture, in_step=True)
         conversation.directions[0].start(start)
+        conversation.started[0] = True
         return conversation
 
     def _open(self, end: int, client: int | None, capture: str, *, in_step: bool) -> Conversation:

@@ -8,30 +8,34 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.capture.opened_records import mask_metadata, open_records
-from kafka_admin_proto.capture.pairing import PRODUCE_KEY
-from kafka_admin_proto.codec import Codec, Message, codec
-from kafka_admin_proto.errors import KafkaAdminProtoError, UnknownMessageError
+from kafka_admin_proto.capture.inline_records import open_records
+from kafka_admin_proto.capture.pairing import RESPONSE_HINT
+from kafka_admin_proto.codec import Codec, codec
+from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError, UnknownMessageError
 from kafka_admin_proto.protocol.error_codes import error_name
+from kafka_admin_proto.protocol.headers import PRODUCE_KEY
 from kafka_admin_proto.protocol.payloads import Request, Response
-from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
-from kafka_admin_proto.render import leaves
+from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.render.fields import (
     FieldRow,
     field_rows,
-    has_secrets,
     masked_hex,
     secret_spans,
 )
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
-from kafka_admin_proto.wire.blobs import readable
-from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.topic_ids import topic_id_to_text
+from kafka_admin_proto.values import Message
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic
 
 What = Literal["request", "response", "data"]
 PREFIX_SIZE = 4
 FETCH_KEY = 1
-#: Where nobody has told any names.
+_MAY_BE_TOKEN = (
+    "this does not decode as a request of a known api and version, or as the response to one, and "
+    "may be a SASL token: nothing of it is shown"
+)
+#: No topic id has a known name.
 NO_NAMES: Mapping[UUID, str] = {}
 
 
@@ -63,9 +67,10 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     From a dump: ``line`` is where its block starts, ``stream_offset`` counts from there.
 
     ``codec`` is None for an unknown api or version. ``is_token``: a SASL token without a header
-    (after SaslHandshake v0), masked whole, as are bytes that ``may_be_secret`` for all that can be
-    told. ``topic_names`` are those that the capture has told, ``client_software`` the name and
-    version that the client gave in ApiVersions (KIP-511).
+    (after SaslHandshake v0), masked whole. ``may_be_token``: bytes that were read as a frame and
+    may be a token; ``shown`` leaves nothing of them. ``may_be_secret``: the header is one, and no
+    byte behind it is shown. ``topic_names`` are those that the capture named before,
+    ``client_software`` the name and version that the client gave in ApiVersions (KIP-511).
 
     From a request log: ``logged`` is what stands in the place of bytes; ``data`` is the line.
     """
@@ -96,6 +101,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     body: Message | None = None
     error: KafkaAdminProtoError | None = None
     is_token: bool = False
+    may_be_token: bool = False
     may_be_secret: bool = False
     topic_names: Mapping[UUID, str] = NO_NAMES
     client_software: str | None = None
@@ -103,15 +109,48 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
 
     def __repr__(self) -> str:
         # Raw bytes stay out: they may hold what the body's own repr masks.
+        found = self.shown()
         return (
-            f"DecodedFrame(direction={self.direction!r}, api={self.api or self.api_key}, "
-            f"api_version={self.api_version}, size={self.size}, body={self.body!r}, "
-            f"problem={self.problem!r})"
+            f"DecodedFrame(direction={found.direction!r}, api={found.api or found.api_key}, "
+            f"api_version={found.api_version}, size={found.size}, body={found.body!r}, "
+            f"problem={found.problem!r})"
         )
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         names = ("direction", "api", "api_version", "body", "problem")
-        return [(name, getattr(self, name)) for name in names]
+        found = self.shown()
+        return [(name, getattr(found, name)) for name in names]
+
+    def shown(self, *, mask: bool = True) -> DecodedFrame:
+        """The frame as outputs may show it: itself, or a copy without what may be a credential.
+
+        Every output asks for it first. With ``mask`` a frame that may be a token keeps its place,
+        its size and its connection alone. A body that did not decode whole is left out where a
+        wrong length may have put a credential into any of its fields; configs that are secrets by
+        their names are not reason enough.
+        """
+        if mask and self.may_be_token:
+            error = self.error
+            if self.direction != "data":
+                # The reason itself may quote bytes.
+                hint = RESPONSE_HINT if self.connection is None else ""
+                error = DecodeError(f"{_MAY_BE_TOKEN}{hint}")
+            return msgspec.structs.replace(
+                self, header_offset=0, header_version=0, body_offset=0, api=None, api_key=None,
+                api_version=None, correlation_id=None, client_id=None, latency_us=None,
+                header=None, codec=None, body=None, error=error, may_be_token=False,
+                may_be_secret=True,
+            )  # fmt: skip
+        if mask and self.body is not None and self._hides_fields:
+            return msgspec.structs.replace(self, body=None)
+        return self
+
+    @property
+    def _hides_fields(self) -> bool:
+        """Whether fields of the body may hold parts of a credential that was read amiss."""
+        if self.error is None or self.logged is not None:
+            return False
+        return self.may_be_secret or (self.codec is not None and self.codec.spec.has_credentials)
 
     @property
     def size(self) -> int:
@@ -125,7 +164,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             return str(self.error)
         if self.codec is None or self.body is None or self.logged or self.data.isascii():
             return None
-        if leaves.has_odd_text(self.codec, self.body):
+        if field_scan.has_invalid_utf8(self.codec, self.body):
             return "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
         return None
 
@@ -138,15 +177,23 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         """The distinct error codes in the body that are not 0."""
         if self.codec is None or self.body is None:
             return []
-        return leaves.error_codes(self.codec, self.body)
+        return field_scan.error_codes(self.codec, self.body)
+
+    def error_names(self) -> list[str]:
+        """The names of those codes; an unknown one is its number."""
+        return [error_name(each, dialect=self.dialect) or str(each) for each in self.error_codes()]
 
     def known_topics(self) -> dict[str, str]:
-        """The topic ids in the body whose names the capture has told so far."""
+        """The topic ids in the body that an earlier frame of the capture named."""
         if self.topic_names is NO_NAMES or self.codec is None or self.body is None:
             return {}
         names = self.topic_names
-        found = leaves.topic_ids(self.codec, self.body)
-        return {topic_id_to_text(each): readable(names[each]) for each in found if each in names}
+        found = field_scan.topic_ids(self.codec, self.body)
+        return {
+            topic_id_to_text(each): replace_invalid_utf8(names[each])
+            for each in found
+            if each in names
+        }
 
     def record(
         self, *, mask: bool = True, raw: bool = False, body: bool = True, records: bool = False
@@ -155,10 +202,13 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
 
         ``raw`` (hex of all bytes) is given when asked for, and always when the body could not be
         read whole: nothing is lost. Secrets are masked there as well. ``error_codes`` are names;
-        a code that Kafka does not have is its number as text. ``body`` False leaves the body null
+        an unknown code is its number as text. ``body`` False leaves the body null
         and all that is read from it; ``records`` decodes the record batches in it, see
         ``records_json``.
         """
+        frame = self.shown(mask=mask)
+        if frame is not self:
+            return frame.record(mask=mask, raw=raw, body=body, records=records)
         shown: Any = None
         names = None
         codes: list[str] = []
@@ -167,9 +217,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             shown = self.codec.to_json(self.body, mask=mask)
             if records:
                 open_records(shown, self.body, self.codec, self.topic_names, mask=mask)
-            elif mask and self.api_key == FETCH_KEY and self._is_metadata():
-                mask_metadata(shown, self.body, self.codec, self.topic_names)
-            codes = [error_name(code) or str(code) for code in self.error_codes()]
+            codes = self.error_names()
             names = self.known_topics() or None
         elif not body and self.error is None:
             problem = None
@@ -191,15 +239,15 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
             "api": self.api,
             "api_version": self.api_version,
             "correlation_id": self.correlation_id,
-            "client_id": None if self.client_id is None else readable(self.client_id),
-            "principal": None if self.principal is None else readable(self.principal),
+            "client_id": None if self.client_id is None else replace_invalid_utf8(self.client_id),
+            "principal": None if self.principal is None else replace_invalid_utf8(self.principal),
             "latency_us": self.latency_us,
             "error_codes": codes,
             "body": shown,
             "problem": problem,
             "raw": self.raw_hex(mask=mask) if raw or lost else None,
             "topic_names": names,
-            "client_software": None if software is None else readable(software),
+            "client_software": None if software is None else replace_invalid_utf8(software),
             "forwarded": self.forwarded,
             "line": self.line or None,
         }
@@ -208,17 +256,20 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         """All bytes in hex, those of secrets as ``**``."""
         if self.logged is not None:
             return MASK if mask and self.logged.may_be_secret else self.data.hex()
-        if not (mask and self._may_hold_secrets()):
+        if not mask:
             return self.data.hex()
-        if self.codec is None or self._may_be_a_response() or not has_secrets(self.codec.spec):
-            return masked_hex(self.data, [(self.header_offset, len(self.data))])
-        if self.error is not None:
-            # A wrong length may have put a credential into any field before the fault.
-            return masked_hex(self.data, [(self.body_offset, len(self.data))])
-        return masked_hex(self.data, secret_spans(self.codec, self.data, self.body_offset))
+        spans = [(self._tags_offset(), self.body_offset)]
+        if (hidden := self._hidden_from()) is not None:
+            spans.append((hidden, len(self.data)))
+        elif self.codec is not None and self.codec.spec.has_secrets:
+            spans += secret_spans(self.codec, self.data, self.body_offset)
+        return masked_hex(self.data, spans)
 
     def field_rows(self, *, mask: bool = True) -> list[FieldRow]:
         """Each field with its bytes, in order: size, header, body, and whatever is left over."""
+        frame = self.shown(mask=mask)
+        if frame is not self:
+            return frame.field_rows(mask=mask)
         rows: list[FieldRow] = []
         start = 0
         if self.header is not None:
@@ -226,50 +277,65 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
                 size = int.from_bytes(self.data[:PREFIX_SIZE], "big")
                 rows.append(FieldRow("size", 0, PREFIX_SIZE, "INT32", size))
             header = codec(type(self.header), self.header_version)
-            header_rows, _ = field_rows(header, self.data, self.header_offset, prefix="header.")
+            header_rows, _ = field_rows(
+                header, self.data, self.header_offset, prefix="header.", mask=mask
+            )
             rows += header_rows
             start = self.body_offset
-        doubtful = mask and self._may_be_a_response()
+        doubtful = mask and (self._may_be_a_response() or self._hides_fields)
         if self.codec is not None and not doubtful:
             body_rows, _ = field_rows(self.codec, self.data, start, mask=mask)
             rows += body_rows
             start = body_rows[-1].end if body_rows else start
         if start < len(self.data):
-            secret = mask and self._may_hold_secrets()
+            secret = mask and self._hidden_from() is not None
             rest = MASK if secret else self.data[start:].hex()
             rows.append(FieldRow("(left over)", start, len(self.data), "", rest, secret))
         return rows
 
-    def _may_hold_secrets(self) -> bool:
-        """Whether bytes that are not decoded may be a credential.
+    def _hidden_from(self) -> int | None:
+        """Where the bytes begin of which nothing is shown; None if the fields say what is secret.
 
-        Where only the api key can be read it decides; an unknown one hides nothing, as its bytes
-        are all there is.
+        A frame that did not decode whole may have swallowed others by a wrong size, a token among
+        them. Of an unknown api or version nothing is hidden, as its bytes are all there is, unless
+        the api has messages with credentials.
         """
-        if self.is_token or self.may_be_secret or self._may_be_a_response():
-            return True
+        if self.is_token or self.may_be_token or self.may_be_secret or self._may_be_a_response():
+            return self.header_offset
         if self.api_key == FETCH_KEY and self.direction != "request" and self._is_metadata():
-            return True
+            return self.header_offset
         if self.codec is not None:
-            return has_secrets(self.codec.spec)
-        api_key = self.api_key
-        if api_key is None:
-            key = self.data[self.header_offset : self.header_offset + 2]
-            if self.error is None or len(key) < 2:
-                return False
-            api_key = int.from_bytes(key, "big", signed=True)
-        names = [catalog().name_of(api_key, type_) for type_ in ("request", "response")]
-        return api_key == PRODUCE_KEY or any(
-            has_secrets(catalog().spec(name)) for name in names if name
-        )
+            return None if self._is_whole() else self.body_offset
+        if self.api_key is None or self.header is None:
+            return self.header_offset
+        names = [catalog().name_of(self.api_key, type_) for type_ in ("request", "response")]
+        if self.api_key == PRODUCE_KEY or any(
+            catalog().spec(name).has_secrets for name in names if name
+        ):
+            return self.header_offset
+        return None
+
+    def _tags_offset(self) -> int:
+        """Where unknown tags of the header begin; where the body does if there are none."""
+        if not getattr(self.header, "unknown_tagged_fields", ()):
+            return self.body_offset
+        assert self.header is not None
+        bare = msgspec.structs.replace(self.header, unknown_tagged_fields=())
+        return self.header_offset + len(bare.encode(self.header_version)) - 1
+
+    def _is_whole(self) -> bool:
+        """Whether the body decodes to its end; it is tried where nobody has read it."""
+        if self.body is not None or self.error is not None or self.codec is None:
+            return self.error is None
+        try:
+            self.codec.decode_at(self.data, self.body_offset)
+        except DecodeError:
+            return False
+        return True
 
     def _is_metadata(self) -> bool:
         """Whether a Fetch response has, or may have, records of the metadata topic."""
-        return self.body is None or any(
-            getattr(topic, "topic", "") == METADATA_TOPIC
-            or getattr(topic, "topic_id", None) == METADATA_TOPIC_ID
-            for topic in getattr(self.body, "responses", ())
-        )
+        return self.body is None or any(map(is_metadata_topic, getattr(self.body, "responses", ())))
 
     def _may_be_a_response(self) -> bool:
         """A request of api key 0 that does not decode: the start of a small correlation id?"""

@@ -7,6 +7,7 @@ in the middle of the connection. Then bytes collect until someone finds a frame 
 
 from __future__ import annotations
 
+import re
 from typing import Protocol
 
 from kafka_admin_proto.errors import FrameError
@@ -165,7 +166,8 @@ class Framer:
         try:
             check_frame_size(data[:4], self._limit, self.offset)
         except FrameError as error:
-            self.why = error.fault
+            # Without the number: the four bytes may be of a password.
+            self.why = re.sub(r"frame size -?\d+", "a frame size", error.fault)
         self.in_step = False
         self.buffer += data
 

@@ -7,7 +7,14 @@ correlation id is waiting and the bytes read as that api's response; otherwise i
 from __future__ import annotations
 
 from kafka_admin_proto.errors import DecodeError, UnknownMessageError
-from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
+from kafka_admin_proto.protocol.headers import PRODUCE_KEY
+from kafka_admin_proto.protocol.payloads import (
+    Request,
+    Response,
+    expects_response,
+    read_request,
+    read_response,
+)
 
 #: Correlation ids that may wait for a response; the oldest goes first. Half a capture has none.
 MAX_WAITING = 100_000
@@ -15,11 +22,11 @@ MAX_WAITING = 100_000
 #: read as the response to each of them, and a hostile capture has one id alone.
 MAX_ALIKE = 16
 
-_HINT = (
+#: For what no request was captured of, and reads as one.
+RESPONSE_HINT = (
     "; if this is a response whose request was not captured, say --response with --api and "
     "--version"
 )
-PRODUCE_KEY = 0
 SASL_HANDSHAKE_KEY = 17
 
 
@@ -76,7 +83,7 @@ class Pairing:
             return
         if request.error is None:
             self.raw_tokens = (request.api_key, request.api_version) == (SASL_HANDSHAKE_KEY, 0)
-        if request.api_key == PRODUCE_KEY and getattr(request.body, "acks", None) == 0:
+        if not expects_response(request.api_key, request.body):
             return
         asked = (request.api_key, request.api_version)
         waiting = self._waiting.setdefault(request.header.correlation_id, {})
@@ -90,6 +97,6 @@ class Pairing:
 def _add_hint(request: Request) -> None:
     """A small correlation id reads as api key 0, so that unpaired responses look like Produce."""
     if isinstance(request.error, DecodeError):
-        request.error.fault += _HINT
+        request.error.fault += RESPONSE_HINT
     else:
-        request.error = UnknownMessageError(f"{request.error}{_HINT}")
+        request.error = UnknownMessageError(f"{request.error}{RESPONSE_HINT}")

@@ -20,8 +20,9 @@ from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DumpError, JsonError, UnknownMessageError
 from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.protocol.payloads import api_name
-from kafka_admin_proto.render.fields import has_secrets
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.credentials import looks_like_credential
+from kafka_admin_proto.wire.secrets import is_secret_name
 
 #: A line that is longer is given up: no response is as long as this in JSON.
 LONGEST_LINE = 256 * 1024 * 1024
@@ -98,9 +99,15 @@ def _frames(line: str, dialect: str) -> Iterator[DecodedFrame]:
     ends = _CONNECTION.fullmatch((_text(entry.get("connection")) or "")[:_LONGEST_NAME])
     software = entry.get("clientInformation")
     secret = any(_may_hold_secrets(each, key, dialect) for each in ("request", "response"))
-    for frame in (request, response):
-        if frame is None:
-            continue
+    sides = [each for each in (request, response) if each is not None]
+    unread = [each for each in sides if each.error is not None]
+    # The api key may be a wrong one: the names in the bodies tell what they are.
+    if unread and any(_has_secret_names(entry.get(each.direction)) for each in sides):
+        secret = True
+        for frame in unread:
+            if isinstance(frame.error, JsonError):  # about another message: it may quote a value
+                frame.error.forget_value()
+    for frame in sides:
         assert frame.logged is not None
         frame.logged.may_be_secret = secret
         frame.data = line.encode()
@@ -135,7 +142,7 @@ def _side(
     try:
         found = _codec(direction, key, version, dialect)
         # What has records has no secrets; elsewhere such a field is none of the message's.
-        sized = not has_secrets(found.spec) and _with_sizes(logged)
+        sized = not found.spec.has_secrets and _with_sizes(logged)
         frame.body = found.from_json(_without_sizes(logged) if sized else logged)
     except (JsonError, UnknownMessageError) as error:
         frame.error = error
@@ -159,7 +166,22 @@ def _may_hold_secrets(direction: str, key: int, dialect: str) -> bool:
         found = message_of(key, -1, direction, dialect)
     except UnknownMessageError:
         return False
-    return found is not None and has_secrets(catalog().spec(*found))
+    return found is not None and catalog().spec(*found).has_secrets
+
+
+def _has_secret_names(logged: Any) -> bool:
+    """Whether any key, or any config's name, is one that credentials have."""
+    if isinstance(logged, list):
+        return any(map(_has_secret_names, logged))
+    if not isinstance(logged, dict):
+        return False
+    return any(
+        looks_like_credential(key)
+        or is_secret_name(key)
+        or (isinstance(value, str) and is_secret_name(value))
+        or _has_secret_names(value)
+        for key, value in logged.items()
+    )
 
 
 def _entry(line: str) -> tuple[dict[str, Any], int | None]:

@@ -10,11 +10,12 @@ from kafka_admin_proto.capture.captures import open_file, read_captures
 from kafka_admin_proto.capture.dumps import FrameDecoder
 from kafka_admin_proto.capture.frame_records import DecodedFrame
 from kafka_admin_proto.capture.packet_files import is_capture
+from kafka_admin_proto.capture.pasted_packets import without_headers
 from kafka_admin_proto.capture.readers import READERS, read_blocks
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.errors import DumpError
-from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 #: The name of the format of packet captures: pcap, pcapng, either of them compressed.
 PCAP = "pcap"
@@ -22,6 +23,9 @@ PCAP = "pcap"
 REQUEST_LOG = "request-log"
 #: What ``format`` may be beside "auto".
 FORMATS = (PCAP, REQUEST_LOG, *READERS)
+
+#: Read as anything else, the addresses of a packet would be a header, and a token in it a body.
+_ARE_PACKETS = "these are packets with frames in them, and no {}: leave --unit out"
 
 
 def _format_of(sample: bytes) -> str:
@@ -54,13 +58,17 @@ def read_frames(
                     captures.append(name)
                     continue
                 if kind == REQUEST_LOG:
-                    yield from read_request_log(stream, readable(name), decoder.dialect)
+                    yield from read_request_log(stream, replace_invalid_utf8(name), decoder.dialect)
                     continue
                 blocks = read_blocks(stream.read(), kind)
+            found = without_headers(blocks, decoder.limit)
+            if decoder.unit != "frames" and found != blocks:
+                raise DumpError(_ARE_PACKETS.format(decoder.unit), line=blocks[0].line)
+            blocks = found
         except (DumpError, OSError) as caught:
             error = caught if isinstance(caught, DumpError) else DumpError(str(caught))
             yield DecodedFrame(
-                capture=readable(name),
+                capture=replace_invalid_utf8(name),
                 line=error.line,
                 stream_offset=0,
                 direction="data",
@@ -69,7 +77,7 @@ def read_frames(
             )
             continue
         for block in blocks:
-            yield from decoder.decode(block, readable(name))
+            yield from decoder.decode(block, replace_invalid_utf8(name))
     if captures:
         yield from read_captures(
             captures, limit=decoder.limit, dialect=decoder.dialect, bodies=bodies, opener=opener

@@ -25,6 +25,16 @@ _IP4, _IP6 = 0x0800, 0x86DD
 _VLAN = (0x8100, 0x88A8, 0x9100)
 _TCP = 6
 
+#: The address families of BSD loopback, in either byte order.
+_LOOPBACK_4 = frozenset({b"\2\0\0\0", b"\0\0\0\2"})
+_LOOPBACK = _LOOPBACK_4 | {
+    bytes(each) for family in (10, 24, 28, 30) for each in ((family, 0, 0, 0), (0, 0, 0, family))
+}
+#: Next headers of IPv6 that may stand before TCP.
+_EXTENSIONS = (0, 43, 60)
+#: Ethernet pads packets of 46 bytes or fewer, and may have a checksum of 4 bytes behind them.
+_PADDING = 10
+
 #: Of IPv4: version and header size, total size, fragment, protocol; addresses and ports; of TCP:
 #: sequence number, offset and flags.
 _PLAIN_4 = struct.Struct(">BxHxxHxBxx12sIIBB").unpack_from
@@ -78,6 +88,36 @@ def read_segment(link: int, data: bytes) -> Segment | None:
     except KeyError:
         return None
     return _by_dpkt(link, data)
+
+
+def link_type_of(data: bytes) -> int | None:
+    """The link type of a packet that stands alone, None for bytes that are no packet with TCP.
+
+    Only its own headers can say: those of the link have to lead to an IP header whose size fits the
+    bytes that follow. Hardly any frame of Kafka's looks like that.
+    """
+    for link, (size, at) in _ETHERTYPE_AT.items():
+        kind, start = int.from_bytes(data[at : at + 2], "big"), size
+        while kind in _VLAN and start + 4 <= len(data):
+            kind, start = int.from_bytes(data[start + 2 : start + 4], "big"), start + 4
+        if kind in (_IP4, _IP6) and _fits(data, start, 4 if kind == _IP4 else 6):
+            return link
+    if data[:4] in _LOOPBACK and _fits(data, 4, 4 if data[:4] in _LOOPBACK_4 else 6):
+        return 0
+    return 101 if data[:1] and _fits(data, 0, data[0] >> 4) else None
+
+
+def _fits(data: bytes, start: int, version: int) -> bool:
+    """Whether an IP packet of that version with TCP in it is all that follows, but for padding."""
+    head = data[start : start + 40]
+    if len(head) < 40 or head[0] >> 4 != version or version not in (4, 6):
+        return False
+    if version == 4:
+        size, is_tcp = int.from_bytes(head[2:4], "big"), head[9] == _TCP
+    else:
+        size = 40 + int.from_bytes(head[4:6], "big")
+        is_tcp = head[6] == _TCP or head[6] in _EXTENSIONS
+    return is_tcp and size <= len(data) - start <= size + _PADDING
 
 
 def _segment(

@@ -23,6 +23,8 @@ _MARKS = (
 )
 #: Never in a text. A Kafka frame starts with one: its size prefix is below 2**24.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+#: More of a word than a message may quote.
+_LONG_WORD = re.compile(r"(\S{7})\S+")
 _HEX_DIGITS = frozenset(string.hexdigits)
 
 
@@ -112,7 +114,10 @@ def hex_bytes(digits: str, line: int) -> bytes:
     raise DumpError(f"odd number of hex digits in {shown(odd)}", line=line)
 
 
-def shown(text: str, limit: int = 40) -> str:
-    """A piece of the input inside an error message: quoted, escaped, not too long."""
-    text = text.strip()
-    return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+def shown(text: str, limit: int = 20) -> str:
+    """A piece of the input inside an error message: quoted, escaped, and too short for a password.
+
+    The input may be a token that was taken for a dump.
+    """
+    cut = _LONG_WORD.sub(r"\1…", text.strip()[: 2 * limit])
+    return repr(cut if len(cut) <= limit else cut[: limit - 1] + "…")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import sys
 from pathlib import Path
+
+from kafka_admin_proto.gc_tuning import tune_gc
 
 
 def main() -> None:
     """Run the command line; without its extra installed, say which one it is."""
     try:
         from kafka_admin_proto.cli.app import kap
+        from kafka_admin_proto.cli.closed_pipe import ClosedPipe, end_by_signal
     except ModuleNotFoundError as error:
         if error.name not in ("click", "rich"):
             raise
@@ -24,11 +26,14 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
         sys.exit("kap: there is no standard output")
-    # Long captures make millions of short-lived values, none of them in cycles.
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    tune_gc()
     name = Path(sys.argv[0]).name
     try:
-        kap(prog_name=name if name == "kafka-admin-proto" else "kap")
-    except OSError as error:  # a full disk, say; click itself deals with a closed pipe
+        try:
+            kap(prog_name=name if name == "kafka-admin-proto" else "kap")
+        finally:
+            sys.stdout.flush()
+    except (ClosedPipe, BrokenPipeError):
+        end_by_signal()
+    except OSError as error:  # a full disk, say
         sys.exit(f"kap: {error}")

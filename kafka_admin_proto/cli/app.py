@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
 
 import kafka_admin_proto
+from kafka_admin_proto.cli import closed_pipe
 
 #: Command → its module and name there; imported when it is asked for.
 _COMMANDS = {
@@ -35,6 +37,20 @@ class _Commands(click.Group):
             importlib.import_module(f"kafka_admin_proto.cli.{module}"), attribute
         )
         return found
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        with closed_pipe.noticed():  # --help and --version write here
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with closed_pipe.noticed():
+            return super().invoke(ctx)
 
 
 @click.group(

@@ -30,7 +30,7 @@ def complete_error(
     "--dialect",
     default="kafka",
     show_default=True,
-    help="Whose errors: kafka's, or those of the draft kip-4.",
+    help="Whose errors: kafka's, or those of the drafts kip-4, kip-4a and kip-4b (the same).",
 )
 @click.option(
     "--output",
@@ -62,7 +62,7 @@ def error(error: str | None, dialect: str, output: str) -> None:
         # Requests are a draft's, whether to retry is Kafka's: no column for what is not said.
         columns = [name for name in rows[0] if any(_cell(row[name]) for row in rows)]
         cells = [[_cell(row[name]) for name in columns] for row in rows]
-        print_table(columns, cells, wrap=("meaning", "requests"))
+        print_table(columns, cells)
 
 
 def _key(text: str) -> int | str:

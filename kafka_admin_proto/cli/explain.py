@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,9 @@ from kafka_admin_proto.capture.frame_records import DecodedFrame
 from kafka_admin_proto.capture.record_rows import with_records
 from kafka_admin_proto.cli.filters import Shown
 from kafka_admin_proto.cli.inputs import Inputs, with_inputs
+from kafka_admin_proto.cli.notices import Notices
+from kafka_admin_proto.cli.output import terminal
+from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows, shortened
 from kafka_admin_proto.render.explain import Explanation, Node, explain
 from kafka_admin_proto.render.html import PageFrame, html_page
 from kafka_admin_proto.render.text import printable
@@ -23,11 +25,10 @@ if TYPE_CHECKING:
 #: Bytes in a line where piped, and on a terminal of that width at least.
 _PIPED_BYTES = 16
 _TERMINAL_BYTES = ((150, 8), (0, 4))
-#: On a terminal a field shows that many lines of its bytes, and so much of its value.
+#: On a terminal a field shows that many lines of its bytes, and so much of its value; a pipe gets
+#: all of both.
 _TERMINAL_LINES = 4
 _TERMINAL_VALUE = 200
-#: Types are shown on terminals from that width on: the other columns say more.
-_WIDE = 110
 #: The names of fields take a third of the terminal's width at most.
 _FIELD_SHARE = 3
 #: Where piped, no cell is padded beyond this: one long cell must not widen every row.
@@ -70,7 +71,7 @@ def explain_command(inputs: Inputs, html: str | None, records: bool, show_secret
         raise click.UsageError(
             f"{segments[0]} is a log segment, which has no frames; see its records with kap decode"
         )
-    shown = inputs.frames()
+    shown = inputs.frames(mask=not show_secrets)
     frames = _with_bytes(shown)
 
     def explained(frame: DecodedFrame) -> Explanation:
@@ -94,12 +95,16 @@ def explain_command(inputs: Inputs, html: str | None, records: bool, show_secret
             for part in html_page(pages):
                 file.write(part)
     else:
-        write = _terminal_writer() if sys.stdout.isatty() else _write_plain
+        console, notices = terminal(), Notices()
         for number, frame in frames:
             title = f"frame {number}: {_title(frame)}"
-            write(title, explained(frame))
+            if console is not None:  # the reason is in the table, where it stops
+                write_terminal(console, title, explained(frame))
+                continue
+            _write_plain(title, explained(frame))
             if frame.error is not None:
-                click.echo(printable(f"frame {number}: {frame.problem}"), err=True)
+                notices.say(number, str(frame.error))
+        notices.finish()
     shown.finish()
 
 
@@ -121,6 +126,7 @@ def _with_bytes(frames: Shown) -> Iterator[tuple[int, DecodedFrame]]:
 
 def explanation_of(frame: DecodedFrame, *, mask: bool, records: bool = False) -> Explanation:
     """The frame's rows with their meanings; ``records``: with those of its record batches."""
+    frame = frame.shown(mask=mask)
     spec = None if frame.codec is None else frame.codec.spec
     return explain(
         with_records(frame.field_rows(mask=mask), frame, mask=mask, opened=records),
@@ -186,45 +192,27 @@ def _write_plain(title: str, explanation: Explanation) -> None:
     click.echo()
 
 
-def _terminal_writer() -> Callable[[str, Explanation], None]:
-    from rich.console import Console
-
-    console = Console()
-    return lambda title, explanation: write_terminal(console, title, explanation)
-
-
 def write_terminal(console: Console, title: str, explanation: Explanation) -> None:
     """A table as wide as the terminal, each depth in its colour; long bytes and values are cut."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(
-        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=Text(title, "bold"), title_justify="left"
-    )
-    wide = console.width >= _WIDE
-    shown = [0, 1, 2, 3] if wide else [0, 2, 3]
-    size = next(count for width, count in _TERMINAL_BYTES if console.width >= width)
-    nodes = explanation.nodes()
-    table.add_column(_COLUMNS[0], justify="right", no_wrap=True)
-    table.add_column(_COLUMNS[1], no_wrap=True)
-    for index in shown:
-        table.add_column(_COLUMNS[index + 2], overflow="fold", no_wrap=index == 0)
     room = max(1, console.width // _FIELD_SHARE)
-    for node in nodes:
+    columns = [TableColumn(name, least=room if name == "field" else 0) for name in _COLUMNS]
+    size = next(count for width, count in _TERMINAL_BYTES if console.width >= width)
+    rows = []
+    for node in explanation.nodes():
         fault = node.row is not None and node.row.kind in _STOPPED
         style = "bold red" if fault else _COLOURS[node.depth % len(_COLOURS)]
         lines = _hex_lines(explanation, node, size)
         if len(lines) > _TERMINAL_LINES:
             lines[_TERMINAL_LINES - 1 :] = [f"… {node.end - node.start} bytes"]
-        cells = list(_cells(node))
-        cells[0] = "\n".join(cells[0][i : i + room] for i in range(0, len(cells[0]), room))
-        if len(cells[2]) > _TERMINAL_VALUE:
-            cells[2] = cells[2][: _TERMINAL_VALUE - 1] + "…"
-        styles = (style, "dim", "", style if fault else "italic")
-        table.add_row(
-            Text("" if node.row is None else str(node.start), "dim"),
-            Text("\n".join(lines), style),
-            *(Text(cells[i], styles[i]) for i in shown),
-        )
-    console.print(table)
+        field, type_, value, meaning = _cells(node)
+        rows.append([
+            StyledText("" if node.row is None else str(node.start), "dim"),
+            StyledText("\n".join(lines), style),
+            StyledText(field, style),
+            StyledText(type_, "dim"),
+            StyledText(shortened(value, _TERMINAL_VALUE)),
+            StyledText(meaning, style if fault else "italic"),
+        ])  # fmt: skip
+    console.print(title, style="bold", markup=False, highlight=False)
+    print_rows(console, columns, rows, header=True)
+    console.print()

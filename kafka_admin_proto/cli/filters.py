@@ -50,12 +50,18 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shown:
-    """Numbers the frames from 1, gives those to show, and counts the problems among them."""
+    """Numbers the frames from 1, gives those to show, and counts the problems among them.
 
-    def __init__(self, frames: Iterable[DecodedFrame], wanted: Filter, only: int | None) -> None:
+    With ``mask`` they are as they may be shown; see `DecodedFrame.shown`.
+    """
+
+    def __init__(
+        self, frames: Iterable[DecodedFrame], wanted: Filter, only: int | None, *, mask: bool
+    ) -> None:
         self._frames = frames
         self._wanted = wanted
         self._only = only
+        self._mask = mask
         self.count = 0
         self.problems = 0
         #: Holes and the like that nobody can tell whether they were wanted.
@@ -64,18 +70,19 @@ class Shown:
         self.on_wait: Callable[[], None] = _nothing
 
     def __iter__(self) -> Iterator[tuple[int, DecodedFrame]]:
-        for frame in self._frames:
+        for read in self._frames:
             self.count += 1
             if self._only not in (None, self.count):
                 continue
+            frame = read.shown(mask=self._mask)
             if isinstance(frame.error, DumpError) or self._wanted(frame):
                 self.problems += frame.error is not None
                 yield self.count, frame
             else:
                 self._unplaced += frame.error is not None and frame.api_key is None
 
-    def finish(self) -> None:
-        """Leave with the exit code, once all frames were taken.
+    def finish(self, *, failed: bool = False) -> None:
+        """Leave with the exit code, once all frames were taken; ``failed``: 1 in any case.
 
         Raises click.UsageError where there was no frame of the number asked for.
         """
@@ -87,7 +94,7 @@ class Shown:
             )
         if self._only is not None and self.count < self._only:
             raise click.UsageError(f"there is no frame {self._only}; the input has {self.count}")
-        sys.exit(1 if self.problems else 0)
+        sys.exit(1 if self.problems or failed else 0)
 
 
 def _nothing() -> None:

@@ -4,18 +4,19 @@
 @with_inputs
 @click.option("--raw", is_flag=True)
 def decode(inputs: Inputs, raw: bool) -> None:
-    frames = inputs.frames()
+    frames = inputs.frames(mask=True)
 """
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import stat
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from io import BufferedReader, FileIO
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import click
 import msgspec
@@ -25,13 +26,14 @@ from kafka_admin_proto.capture.dumps import FrameDecoder
 from kafka_admin_proto.capture.sources import FORMATS, read_frames
 from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.capture.topics import TELLING_KEYS
+from kafka_admin_proto.classes import load_schemas
 from kafka_admin_proto.cli.filters import Filter, Instant, Shown, api_keys
 from kafka_admin_proto.cli.live import Live, LiveInput
 from kafka_admin_proto.cli.progress import Progress
 from kafka_admin_proto.cli.segments import SEGMENT, is_segment
-from kafka_admin_proto.codec import load_schemas
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
+from kafka_admin_proto.render.text import printable
 from kafka_admin_proto.schema.catalog import catalog
 
 
@@ -73,10 +75,11 @@ class Inputs(msgspec.Struct, kw_only=True):
             if getattr(self, name) not in (None, False)
         ]
 
-    def frames(self, *, bodies: bool = True, silent: bool = False) -> Shown:
+    def frames(self, *, mask: bool, bodies: bool = True, silent: bool = False) -> Shown:
         """The frames to show; ``bodies`` False reads headers alone. Raises click.UsageError.
 
-        ``silent``: nothing is written before the end, so that the progress may be shown.
+        ``mask`` hides secrets. ``silent``: nothing is written before the end, so that the progress
+        may be shown.
         """
         twice = {name for name in self.files if self.files.count(name) > 1}
         if twice:
@@ -95,12 +98,12 @@ class Inputs(msgspec.Struct, kw_only=True):
         frames = read_frames(
             files, decoder, format=self.input_format, bodies=keys, opener=opener.open
         )
-        shown = Shown(progress.around(frames), wanted, self.only)
+        shown = Shown(progress.around(frames), wanted, self.only, mask=mask)
         opener.live.on_wait = lambda: shown.on_wait()
         return shown
 
     @property
-    def _is_told(self) -> bool:
+    def _is_described(self) -> bool:
         """Whether --api and --version say what the input is, and not what to show of it."""
         return self.unit == "body" or self.direction == "response"
 
@@ -116,7 +119,7 @@ class Inputs(msgspec.Struct, kw_only=True):
             return FrameDecoder(
                 unit=self.unit,
                 direction=self.direction or "auto",
-                api=self.api if self._is_told else None,
+                api=self.api if self._is_described else None,
                 version=self.version,
                 limit=self.max_frame_bytes,
                 dialect=self.dialect,
@@ -125,17 +128,17 @@ class Inputs(msgspec.Struct, kw_only=True):
             raise click.UsageError(str(error)) from None
 
     def _check(self) -> None:
-        if self._is_told and (self.api is None or self.version is None):
+        if self._is_described and (self.api is None or self.version is None):
             option = "--unit body" if self.unit == "body" else "--response"
             raise click.UsageError(f"{option} needs --api and --version")
-        if not self._is_told and self.version is not None:
+        if not self._is_described and self.version is not None:
             raise click.UsageError("--version goes with --response or --unit body")
         if self.schemas is not None and self.dialect != "kafka":
             raise click.UsageError("--schemas and --dialect exclude each other")
 
     def _filter(self) -> Filter:
         keys = None
-        if self.api is not None and not self._is_told:
+        if self.api is not None and not self._is_described:
             keys = api_keys(self.api, self.dialect)
         return Filter(
             api_keys=keys,
@@ -145,6 +148,37 @@ class Inputs(msgspec.Struct, kw_only=True):
             since=self.since,
             until=self.until,
         )
+
+
+class UnreadableInput(click.ClickException):
+    """A named input that cannot be read at all: a usage error, ``kap: FILE: reason``."""
+
+    exit_code = 2
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"kap: {printable(name)}: {reason}")
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(self.message, file=file, err=True)
+
+
+def check_readable(names: Iterable[str], *, folders: bool = False) -> None:
+    """Refuse inputs that are missing, not to be read or (unless ``folders``) a folder.
+
+    All are looked at before any is read. A pipe is not opened: it may be opened but once. Raises
+    UnreadableInput.
+    """
+    for name in names:
+        if name == "-":
+            continue
+        try:
+            mode = os.stat(name).st_mode
+            if stat.S_ISREG(mode):
+                os.close(os.open(name, os.O_RDONLY))
+        except OSError as error:
+            raise UnreadableInput(name, error.strerror or str(error)) from None
+        if stat.S_ISDIR(mode) and not folders:
+            raise UnreadableInput(name, os.strerror(errno.EISDIR))
 
 
 class _Opener:
@@ -254,6 +288,7 @@ def with_inputs(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
         taken = {name: arguments.pop(name) for name in Inputs.__struct_fields__}
+        check_readable(taken["files"])
         command(inputs=Inputs(**taken), **arguments)
 
     for option in reversed(_OPTIONS):

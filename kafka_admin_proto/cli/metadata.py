@@ -10,10 +10,12 @@ from typing import Any
 import click
 import msgspec
 
+from kafka_admin_proto.cli.inputs import check_readable
 from kafka_admin_proto.cli.output import compact_json, print_table, printable
 from kafka_admin_proto.errors import MetadataLogError
 from kafka_admin_proto.records.cluster_state import Change, Items, diff
 from kafka_admin_proto.records.metadata_log import LogProblem, Replayed, replay
+from kafka_admin_proto.records.quorum_leader import QUORUM_STATE
 
 #: Kind → what its table is headed, and the fields in it; the others are in JSON alone.
 _TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -52,7 +54,7 @@ _LISTS = {"configs": ("resource", "config", "value"), "quotas": ("entity", "quot
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
 @click.option("--at", type=click.IntRange(0), help="After the record at this offset, not the last.")
 @click.option(
     "--diff",
@@ -75,7 +77,9 @@ def metadata(
 
     DIR is a folder __cluster_metadata-0, or a broker's or controller's log.dirs folder that has
     one. The newest snapshot at or below the offset is read, then the segments. Records of a
-    transaction count when it has ended. The last records may not be committed yet.
+    transaction count when it has ended. The last records may not be committed yet. The active
+    controller is who leads the last epoch, by the log's LEADER_CHANGE records or, without --at, a
+    file quorum-state in the folder.
 
     \b
     Examples:
@@ -88,6 +92,7 @@ def metadata(
     """
     if between is not None and at is not None:
         raise click.UsageError("--diff and --at exclude each other")
+    check_readable([folder], folders=True)
     try:
         if between is None:
             found = [replay(folder, at)]
@@ -115,6 +120,7 @@ def _show_json(found: Replayed, problems: list[LogProblem], mask: bool) -> None:
             "epoch": found.state.epoch,
             "metadataVersion": found.state.metadata_version,
             "snapshot": found.snapshot or None,
+            "activeController": msgspec.to_builtins(found.leader),
             "unfinishedTransactionSince": found.unfinished_since,
             "state": found.state.items(mask=mask),
             "problems": msgspec.to_builtins(problems),
@@ -146,6 +152,7 @@ def _show_tables(found: Replayed, problems: list[LogProblem], mask: bool) -> Non
     click.echo(
         f"offset {state.offset}, epoch {state.epoch}, metadata.version {version}, from {start}"
     )
+    click.echo(_active_controller(found))
     if found.unfinished_since is not None:
         click.echo(
             f"the transaction begun at offset {found.unfinished_since} has not ended by then: "
@@ -164,7 +171,19 @@ def _show_tables(found: Replayed, problems: list[LogProblem], mask: bool) -> Non
             rows = [[name, *(_cell(shown.get(field)) for field in fields)]
                     for name, shown in named.items()]  # fmt: skip
         click.echo()
-        print_table(columns, [[printable(cell) for cell in row] for row in rows], wrap=columns[-2:])
+        print_table(columns, [[printable(cell) for cell in row] for row in rows])
+
+
+def _active_controller(found: Replayed) -> str:
+    leader = found.leader
+    if leader is None:
+        return (
+            f"active controller not known: no LEADER_CHANGE of epoch {found.state.epoch} in the "
+            f"log, nor a file {QUORUM_STATE} that names one"
+        )
+    source = f"{leader.source}{'' if leader.offset is None else f' at offset {leader.offset}'}"
+    who = "none elected" if leader.id is None else leader.id
+    return f"active controller {who} in epoch {leader.epoch} ({source})"
 
 
 def _list_rows(items: Items, kind: str) -> list[list[str]]:
@@ -187,7 +206,7 @@ def _show_changes(
         texts = (_cell(value) for value in (change.before, change.after))
         cells = (change.change, change.kind.replace("_", " "), change.name, change.field, *texts)
         rows.append([printable(cell) for cell in cells])
-    print_table(columns, rows, wrap=("before", "after"))
+    print_table(columns, rows)
 
 
 def _cell(value: Any) -> str:

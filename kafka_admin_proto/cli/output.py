@@ -5,21 +5,39 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
+from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows
 from kafka_admin_proto.render.text import compact_json, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = [
     "compact_json",
     "print_table",
     "printable",
+    "terminal",
+    "utc_text",
     "write_json_array",
     "write_json_lines",
     "write_tsv",
 ]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def terminal() -> Console | None:
+    """The terminal that standard output is, None where it is something else."""
+    if not sys.stdout.isatty():
+        return None
+    from rich.console import Console
+
+    return Console()
 
 
 def print_table(
@@ -28,18 +46,28 @@ def print_table(
     *,
     title: str = "",
     cut: Sequence[str] = (),
-    wrap: Sequence[str] = (),
+    whole: Sequence[str] = (),
     header: bool = True,
-) -> None:
+) -> bool:
     """A table: with rules and colour on a terminal, padded columns where piped.
 
-    On a narrow terminal the columns ``cut`` lose the ends of their cells, the last one most, and
-    the columns ``wrap`` take several lines; the others stay whole. Of a table that comes in pieces
-    the first has the ``header``.
+    On a narrow terminal cells wrap; those of the columns ``cut`` lose their ends, which a mark
+    says: the command has to say where they are whole. Words of the columns ``whole``, such as names
+    of apis, do not break. Of a table that comes in pieces the first has the ``header``. Returns
+    whether it is a table: where not even that fits, rows are paragraphs, which have no header.
+    Without columns only the title is printed.
     """
-    if sys.stdout.isatty():
-        _rich_table(columns, rows, title, cut, wrap, header)
-        return
+    if not columns:
+        if title:
+            click.echo(title)
+        return False
+    console = terminal()
+    if console is not None:
+        if title:
+            console.print(title, markup=False, highlight=False)
+        heads = [TableColumn(name, cut=name in cut, whole=name in whole) for name in columns]
+        texts = [[StyledText(cell) for cell in row] for row in rows]
+        return print_rows(console, heads, texts, header=header)
     if title:
         click.echo(title)
     lengths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
@@ -47,54 +75,26 @@ def print_table(
     for row in [columns, *rows] if header else rows:
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
         click.echo("  ".join([*cells, row[-1]]).rstrip())
+    return True
 
 
 #: Where piped, no cell is padded beyond this: one long cell must not widen every row.
 _WIDEST = 48
-#: A cell that is cut shows at least this much, even if the table then is wider than the terminal.
-_LEAST = 8
 
 
-def _rich_table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    title: str,
-    cut: Sequence[str],
-    wrap: Sequence[str],
-    header: bool,
-) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.cells import cell_len
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def utc_text(micros: int | None, timespec: str = "microseconds") -> str | None:
+    """Microseconds since 1970 as ``2026-01-31T12:00:00.000000Z``, None for None.
 
-    console = Console()
-    table = Table(
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        title=Text(title) if title else None,
-        title_justify="left",
-        show_header=header,
-    )
-    widths = [max(cell_len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
-    for column, width in zip(columns, widths, strict=True):
-        least = width if column not in cut and column not in wrap else None
-        table.add_column(column, overflow="fold", no_wrap=column not in wrap, min_width=least)
-    # Each column has a space and a divider after it, the box an edge on either side.
-    sizes = dict(zip(columns, widths, strict=True))
-    room = console.width - 2 - sum(2 if name in cut else 2 + size for name, size in sizes.items())
-    rooms = {}
-    for left, column in zip(range(len(cut), 0, -1), cut, strict=True):
-        rooms[column] = min(sizes[column], max(room // left, _LEAST))
-        room -= rooms[column]
-    for row in rows:
-        cells = [Text(cell) for cell in row]
-        for column, cell in zip(columns, cells, strict=True):
-            if column in rooms:
-                cell.truncate(rooms[column], overflow="ellipsis")
-        table.add_row(*cells)
-    console.print(table)
+    With the ``timespec`` "auto" whole seconds have no fraction. What no calendar has, as a damaged
+    capture may say, stays a number.
+    """
+    if micros is None:
+        return None
+    try:
+        moment = _EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return f"{micros} µs since 1970"
+    return moment.isoformat(timespec=timespec).replace("+00:00", "Z")
 
 
 def write_json_array(records: Iterable[dict[str, Any]]) -> None:

@@ -15,6 +15,7 @@ from kafka_admin_proto.cli.output import (
     compact_json,
     print_table,
     printable,
+    utc_text,
     write_json_array,
     write_tsv,
 )
@@ -181,7 +182,7 @@ def _print_rows(tables: CurrentTables, query: str, target: str, output: str) -> 
         write_tsv(_records(asked))
     else:
         rows = [[_text(value) for value in row.values()] for row in _records(asked)]
-        print_table(asked.columns, rows[:_MOST_ROWS], wrap=asked.columns)
+        print_table(asked.columns, rows[:_MOST_ROWS])
         if len(rows) > _MOST_ROWS:
             click.echo(f"more than {_MOST_ROWS} rows; --output json or tsv has all", err=True)
 
@@ -207,18 +208,8 @@ def _records(question: DataFrame) -> Iterator[dict[str, Any]]:
     for row in in_micros(question).toLocalIterator():
         record = row.asDict(recursive=True)
         for name in times:
-            record[name] = _instant(record[name])
+            record[name] = utc_text(record[name], "auto")
         yield record
-
-
-def _instant(micros: int | None) -> str | None:
-    """ISO 8601 with a Z; as a number what is after the year 9999, as captures may have it."""
-    if micros is None:
-        return None
-    try:
-        return (_EPOCH + timedelta(microseconds=micros)).isoformat().replace("+00:00", "Z")
-    except OverflowError:
-        return f"{micros} µs since 1970"
 
 
 def _text(value: Any) -> str:

@@ -11,15 +11,16 @@ from typing import Any
 import click
 import msgspec
 
-from kafka_admin_proto.cli.inputs import complete_api
+from kafka_admin_proto.cli.inputs import UnreadableInput, check_readable, complete_api
 from kafka_admin_proto.cli.output import print_table, printable
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.render.schema_rows import schema_rows
 from kafka_admin_proto.schema.catalog import READERS, catalog
 from kafka_admin_proto.schema.diff import diff as differences
 from kafka_admin_proto.schema.diff import verdict
-from kafka_admin_proto.schema.kafka_json import write_message
-from kafka_admin_proto.schema.kip_grammar import Slip
+from kafka_admin_proto.schema.kafka_json import without_comments, write_message
+from kafka_admin_proto.schema.kafka_lint import lint_definition
+from kafka_admin_proto.schema.kip_grammar import Slip, parse
 from kafka_admin_proto.schema.kip_lint import lint as slips_of
 from kafka_admin_proto.schema.kip_writer import write_grammar
 from kafka_admin_proto.schema.model import MESSAGE_TYPES, MessageSpec
@@ -164,7 +165,7 @@ def diff(left: str, right: str, output: str) -> None:
         if found:
             titles = [f"{spec.dialect}:{spec.name}@{version}" for spec, version in sides]
             cells = [list(msgspec.structs.astuple(difference)) for difference in found]
-            print_table(["field", *titles, "bytes differ"], cells, wrap=("bytes differ",))
+            print_table(["field", *titles, "bytes differ"], cells)
         click.echo(verdict(found))
     sys.exit(bool(found))
 
@@ -177,18 +178,30 @@ def diff(left: str, right: str, output: str) -> None:
 def lint(files: tuple[str, ...], output: str) -> None:
     """Report the slips of proposals (any text with grammars), of .kip and .json definitions.
 
+    FILES may be folders: of these the .kip and .json files are read. JSON in a folder that is not a
+    message definition is passed over; a file given by name has to hold a definition.
+
     \b
     Examples:
       kap schema lint kip-516.txt
+      kap schema lint our-definitions/
       kap schema show CreateTopics --notation kip | kap schema lint -
 
     \b
     Exit codes: 0 no slips, 1 some, 2 usage.
     """
+    check_readable(files, folders=True)
     rows: list[dict[str, Any]] = []
-    for file in files:
-        for slip in _slips(file):
-            rows.append({"file": file, **msgspec.to_builtins(slip)})
+    passed_over = []
+    for file in [each for name in files for each in _files_in(name)]:
+        text = _text_of(file)
+        if file not in files and isinstance(text, str) and _is_other_json(text):
+            passed_over.append(file)
+            continue
+        slips = [text] if isinstance(text, Slip) else _slips(text, Path(file).suffix)
+        rows += [{"file": file, **msgspec.to_builtins(slip)} for slip in slips]
+    if passed_over:
+        click.echo(printable(f"no message definitions: {', '.join(passed_over)}"), err=True)
     if output == "json":
         click.echo(json.dumps(rows, indent=2))
     for row in rows:
@@ -201,18 +214,38 @@ def lint(files: tuple[str, ...], output: str) -> None:
     sys.exit(bool(rows))
 
 
-def _slips(file: str) -> list[Slip]:
+#: Keys of Kafka's definitions: JSON without any of them is something else.
+_DEFINITION_KEYS = frozenset({"type", "validVersions", "fields"})
+#: Spaces and comments, then a JSON object.
+_JSON_OBJECT = re.compile(r"(?:\s|//[^\n]*+|/\*.*?\*/)*+\{", re.DOTALL)
+
+
+def _text_of(file: str) -> str | Slip:
+    """The file's text, or the slip that it is none."""
+    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise click.UsageError(f"{file}: {error.strerror}") from None
-    try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return [Slip(line, 1, "not-text", "these bytes are not UTF-8", "save the file as UTF-8")]
-    suffix = Path(file).suffix
-    slips = [] if suffix == ".json" else slips_of(text)
+        return Slip(line, 1, "not-text", "these bytes are not UTF-8", "save the file as UTF-8")
+
+
+def _is_other_json(text: str) -> bool:
+    """Whether this is well-formed JSON, and not a message definition."""
+    try:
+        data = json.loads(without_comments(text))
+    except (SchemaError, ValueError, RecursionError):
+        return False
+    return not isinstance(data, dict) or not data.keys() & _DEFINITION_KEYS
+
+
+def _slips(text: str, suffix: str) -> list[Slip]:
+    if suffix == ".json" or _JSON_OBJECT.match(text):
+        return lint_definition(text)
+    slips = slips_of(text)
+    if not slips and suffix not in READERS and not parse(text)[0]:
+        remedy = "name a proposal with grammars, or a definition in JSON"
+        return [Slip(1, 1, "no-definition", "there is no message definition in this text", remedy)]
     if slips or suffix not in READERS:
         return slips
     try:
@@ -221,6 +254,16 @@ def _slips(file: str) -> list[Slip]:
         fault = f"{error.field}: {error.fault}" if error.field else error.fault
         return [Slip(1, 1, "definition", fault, error.remedy)]
     return []
+
+
+def _files_in(name: str) -> list[str]:
+    """The file, or the definitions in a folder and those below it."""
+    if name == "-" or not Path(name).is_dir():
+        return [name]
+    found = [str(file) for file in sorted(Path(name).rglob("*")) if file.suffix in READERS]
+    if not found:
+        raise UnreadableInput(name, f"no {' or '.join(READERS)} files in this folder")
+    return found
 
 
 def _specs(reference: str) -> tuple[list[MessageSpec], int | None]:
@@ -257,5 +300,5 @@ def _print_spec(spec: MessageSpec, version: int | None) -> None:
         values = msgspec.structs.asdict(row)
         indented = "  " * row.depth + row.attribute
         rows.append([indented, *(values[column] for column in columns[1:])])
-    print_table(columns, rows, title=title, wrap=("type", "notes"))
+    print_table(columns, rows, title=title)
     click.echo()

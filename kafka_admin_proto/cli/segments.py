@@ -9,8 +9,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
 
-import click
-
 from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.cli.output import (
     compact_json,
@@ -23,7 +21,7 @@ from kafka_admin_proto.cli.output import (
 from kafka_admin_proto.records.batches import Batch
 from kafka_admin_proto.records.segment_rows import ROW_KEYS, segment_rows
 from kafka_admin_proto.records.segments import read_segment
-from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 #: The name of the format.
 SEGMENT = "log-segment"
@@ -69,22 +67,24 @@ class _Counted:
                 source = sys.stdin.buffer if name == "-" else name
                 for row in segment_rows(source, self._topic, mask=self._mask):
                     self.problems += row["problem"] is not None
-                    yield {"file": readable(name), **row}
+                    yield {"file": replace_invalid_utf8(name), **row}
             except OSError as error:
                 self.problems += 1
-                yield {"file": readable(name), **dict.fromkeys(ROW_KEYS), "problem": str(error)}
+                yield {
+                    "file": replace_invalid_utf8(name),
+                    **dict.fromkeys(ROW_KEYS),
+                    "problem": str(error),
+                }
 
 
 def _write_table(rows: Iterable[dict[str, Any]]) -> None:
     page: list[list[str]] = []
     for row in rows:
-        if row["problem"] is not None:
-            click.echo(printable(f"{row['file']}: {row['problem']}"), err=True)
         page.append([_cell(row, column) for column in _COLUMNS])
         if len(page) == _PAGE:
-            print_table(_COLUMNS, page, cut=("key", "fields", "problem"))
+            print_table(_COLUMNS, page, cut=("key", "fields"), whole=("type",))
             page = []
-    print_table(_COLUMNS, page, cut=("key", "fields", "problem"))
+    print_table(_COLUMNS, page, cut=("key", "fields"), whole=("type",))
 
 
 def _cell(row: dict[str, Any], column: str) -> str:

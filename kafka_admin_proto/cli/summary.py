@@ -8,11 +8,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafka_admin_proto.capture.frame_records import DecodedFrame
-from kafka_admin_proto.protocol.error_codes import error_name
+from kafka_admin_proto.capture.problem_kinds import kind_of
 
 _PERCENTILES = (50, 90, 99)
 #: Latencies are kept in classes of this width: 1 % of themselves.
 _STEP = math.log(1.01)
+_TOKEN = "SASL token without a header, after SaslHandshake v0"
+#: Kinds of problems that an api's row names; of more, the others are counted as one.
+_MOST_KINDS = 100
+_OTHER = "another problem"
 
 
 class _Latencies:
@@ -44,6 +48,18 @@ class _Group:
         self.requests = self.responses = self.forwarded = self.bytes = self.problems = 0
         self.latencies = _Latencies()
         self.errors: Counter[str] = Counter()
+        self.not_decoded: Counter[str] = Counter()
+
+    def add_not_decoded(self, frame: DecodedFrame) -> None:
+        if frame.error is not None:
+            self.problems += 1
+            kind = kind_of(str(frame.error))
+        elif frame.is_token:
+            kind = _TOKEN
+        else:
+            return
+        known = kind in self.not_decoded or len(self.not_decoded) < _MOST_KINDS
+        self.not_decoded[kind if known else _OTHER] += 1
 
 
 def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]]:
@@ -51,14 +67,15 @@ def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]
 
     ``forwarded`` are requests inside Envelopes, of which nothing else is counted but problems.
     Latencies are in microseconds, percentiles exact to 1 %. ``errors`` counts the frames that
-    have an error code, by its name.
+    have an error code, by its name; ``not_decoded`` those that were not read whole, by the kind of
+    problem (see ``kind_of``), and SASL tokens, which have no api.
     """
     groups: dict[tuple[int, int, str], _Group] = {}
     for _, frame in frames:
         key = -1 if frame.api_key is None else frame.api_key
         version = -1 if frame.api_version is None else frame.api_version
         group = groups.setdefault((key, version, frame.api or ""), _Group())
-        group.problems += frame.error is not None
+        group.add_not_decoded(frame)
         if frame.forwarded:  # counted with the Envelope, or where the client sent it
             group.forwarded += frame.direction == "request"
             continue
@@ -67,8 +84,7 @@ def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]
         group.bytes += frame.size
         if frame.latency_us is not None:
             group.latencies.add(frame.latency_us)
-        for code in frame.error_codes():
-            group.errors[error_name(code) or str(code)] += 1
+        group.errors.update(frame.error_names())
     ordered = sorted(groups, key=lambda key: (key[0] < 0, key))
     return [_row(*key, groups[key]) for key in ordered]
 
@@ -88,4 +104,5 @@ def _row(key: int, version: int, api: str, group: _Group) -> dict[str, Any]:
     row["latency_max_us"] = group.latencies.largest
     row["errors"] = dict(group.errors.most_common())
     row["problems"] = group.problems
+    row["not_decoded"] = dict(group.not_decoded.most_common())
     return row

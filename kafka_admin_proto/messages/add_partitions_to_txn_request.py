@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AddPartitionsToTxnRequest", "AddPartitionsToTxnTopic", "AddPartitionsToTxnTransaction"]
 
@@ -60,6 +60,11 @@ class AddPartitionsToTxnRequest(Message):
 
     message_name: ClassVar[str] = "AddPartitionsToTxnRequest"
     api_key: ClassVar[int | None] = 24
+
+    from kafka_admin_proto.messages.add_partitions_to_txn_request import (
+        AddPartitionsToTxnTopic as AddPartitionsToTxnTopic,
+        AddPartitionsToTxnTransaction as AddPartitionsToTxnTransaction,
+    )
 
     transactions: list[AddPartitionsToTxnTransaction] = field(default_factory=list)
     v3_and_below_transactional_id: str = ""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "AddPartitionsToTxnPartitionResult",
@@ -72,6 +72,12 @@ class AddPartitionsToTxnResponse(Message):
 
     message_name: ClassVar[str] = "AddPartitionsToTxnResponse"
     api_key: ClassVar[int | None] = 24
+
+    from kafka_admin_proto.messages.add_partitions_to_txn_response import (
+        AddPartitionsToTxnPartitionResult as AddPartitionsToTxnPartitionResult,
+        AddPartitionsToTxnResult as AddPartitionsToTxnResult,
+        AddPartitionsToTxnTopicResult as AddPartitionsToTxnTopicResult,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AddRaftVoterRequest", "Listener"]
 
@@ -45,6 +45,8 @@ class AddRaftVoterRequest(Message):
 
     message_name: ClassVar[str] = "AddRaftVoterRequest"
     api_key: ClassVar[int | None] = 80
+
+    from kafka_admin_proto.messages.add_raft_voter_request import Listener as Listener
 
     cluster_id: str | None = ""
     timeout_ms: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue, equal_bits
+from kafka_admin_proto.values import Message, StructValue, equal_bits
 
 __all__ = ["AlterClientQuotasRequest", "EntityData", "EntryData", "OpData"]
 
@@ -70,6 +70,12 @@ class AlterClientQuotasRequest(Message):
 
     message_name: ClassVar[str] = "AlterClientQuotasRequest"
     api_key: ClassVar[int | None] = 49
+
+    from kafka_admin_proto.messages.alter_client_quotas_request import (
+        EntityData as EntityData,
+        EntryData as EntryData,
+        OpData as OpData,
+    )
 
     entries: list[EntryData] = field(default_factory=list)
     validate_only: bool = False

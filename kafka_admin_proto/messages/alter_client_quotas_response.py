@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AlterClientQuotasResponse", "EntityData", "EntryData"]
 
@@ -53,6 +53,11 @@ class AlterClientQuotasResponse(Message):
 
     message_name: ClassVar[str] = "AlterClientQuotasResponse"
     api_key: ClassVar[int | None] = 49
+
+    from kafka_admin_proto.messages.alter_client_quotas_response import (
+        EntityData as EntityData,
+        EntryData as EntryData,
+    )
 
     throttle_time_ms: int = 0
     entries: list[EntryData] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AlterPartitionReassignmentsRequest", "ReassignablePartition", "ReassignableTopic"]
 
@@ -52,6 +52,11 @@ class AlterPartitionReassignmentsRequest(Message):
 
     message_name: ClassVar[str] = "AlterPartitionReassignmentsRequest"
     api_key: ClassVar[int | None] = 45
+
+    from kafka_admin_proto.messages.alter_partition_reassignments_request import (
+        ReassignablePartition as ReassignablePartition,
+        ReassignableTopic as ReassignableTopic,
+    )
 
     timeout_ms: int = 60000
     allow_replication_factor_change: bool = True

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "AlterPartitionReassignmentsResponse",
@@ -60,6 +60,11 @@ class AlterPartitionReassignmentsResponse(Message):
 
     message_name: ClassVar[str] = "AlterPartitionReassignmentsResponse"
     api_key: ClassVar[int | None] = 45
+
+    from kafka_admin_proto.messages.alter_partition_reassignments_response import (
+        ReassignablePartitionResponse as ReassignablePartitionResponse,
+        ReassignableTopicResponse as ReassignableTopicResponse,
+    )
 
     throttle_time_ms: int = 0
     allow_replication_factor_change: bool = True

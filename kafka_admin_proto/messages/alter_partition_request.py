@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AlterPartitionRequest", "BrokerState", "PartitionData", "TopicData"]
 
@@ -78,6 +78,12 @@ class AlterPartitionRequest(Message):
 
     message_name: ClassVar[str] = "AlterPartitionRequest"
     api_key: ClassVar[int | None] = 56
+
+    from kafka_admin_proto.messages.alter_partition_request import (
+        BrokerState as BrokerState,
+        PartitionData as PartitionData,
+        TopicData as TopicData,
+    )
 
     broker_id: int = 0
     broker_epoch: int = -1

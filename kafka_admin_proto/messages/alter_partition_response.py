@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AlterPartitionResponse", "PartitionData", "TopicData"]
 
@@ -66,6 +66,11 @@ class AlterPartitionResponse(Message):
 
     message_name: ClassVar[str] = "AlterPartitionResponse"
     api_key: ClassVar[int | None] = 56
+
+    from kafka_admin_proto.messages.alter_partition_response import (
+        PartitionData as PartitionData,
+        TopicData as TopicData,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AlterReplicaLogDir", "AlterReplicaLogDirTopic", "AlterReplicaLogDirsRequest"]
 
@@ -50,6 +50,11 @@ class AlterReplicaLogDirsRequest(Message):
 
     message_name: ClassVar[str] = "AlterReplicaLogDirsRequest"
     api_key: ClassVar[int | None] = 34
+
+    from kafka_admin_proto.messages.alter_replica_log_dirs_request import (
+        AlterReplicaLogDir as AlterReplicaLogDir,
+        AlterReplicaLogDirTopic as AlterReplicaLogDirTopic,
+    )
 
     dirs: list[AlterReplicaLogDir] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "AlterReplicaLogDirPartitionResult",
@@ -55,6 +55,11 @@ class AlterReplicaLogDirsResponse(Message):
 
     message_name: ClassVar[str] = "AlterReplicaLogDirsResponse"
     api_key: ClassVar[int | None] = 34
+
+    from kafka_admin_proto.messages.alter_replica_log_dirs_response import (
+        AlterReplicaLogDirPartitionResult as AlterReplicaLogDirPartitionResult,
+        AlterReplicaLogDirTopicResult as AlterReplicaLogDirTopicResult,
+    )
 
     throttle_time_ms: int = 0
     results: list[AlterReplicaLogDirTopicResult] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "AlterShareGroupOffsetsRequest",
@@ -55,6 +55,11 @@ class AlterShareGroupOffsetsRequest(Message):
 
     message_name: ClassVar[str] = "AlterShareGroupOffsetsRequest"
     api_key: ClassVar[int | None] = 91
+
+    from kafka_admin_proto.messages.alter_share_group_offsets_request import (
+        AlterShareGroupOffsetsRequestPartition as AlterShareGroupOffsetsRequestPartition,
+        AlterShareGroupOffsetsRequestTopic as AlterShareGroupOffsetsRequestTopic,
+    )
 
     group_id: str = ""
     topics: list[AlterShareGroupOffsetsRequestTopic] = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "AlterShareGroupOffsetsResponse",
@@ -63,6 +63,11 @@ class AlterShareGroupOffsetsResponse(Message):
 
     message_name: ClassVar[str] = "AlterShareGroupOffsetsResponse"
     api_key: ClassVar[int | None] = 91
+
+    from kafka_admin_proto.messages.alter_share_group_offsets_response import (
+        AlterShareGroupOffsetsResponsePartition as AlterShareGroupOffsetsResponsePartition,
+        AlterShareGroupOffsetsResponseTopic as AlterShareGroupOffsetsResponseTopic,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "AlterUserScramCredentialsRequest",
@@ -24,6 +24,8 @@ class ScramCredentialDeletion(StructValue):
     - ``name``: string
     - ``mechanism``: int8
     """
+
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
 
     name: str = ""
     mechanism: int = 0
@@ -42,7 +44,11 @@ class ScramCredentialUpsertion(StructValue):
     - ``salted_password``: bytes, secret
     """
 
-    secret_fields: ClassVar[dict[str, str]] = {"salt": "", "salted_password": ""}
+    secret_fields: ClassVar[dict[str, str]] = {
+        "salt": "",
+        "salted_password": "",
+        "unknown_tagged_fields": "",
+    }
 
     name: str = ""
     mechanism: int = 0
@@ -63,6 +69,12 @@ class AlterUserScramCredentialsRequest(Message):
 
     message_name: ClassVar[str] = "AlterUserScramCredentialsRequest"
     api_key: ClassVar[int | None] = 51
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
+    from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
+        ScramCredentialDeletion as ScramCredentialDeletion,
+        ScramCredentialUpsertion as ScramCredentialUpsertion,
+    )
 
     deletions: list[ScramCredentialDeletion] = field(default_factory=list)
     upsertions: list[ScramCredentialUpsertion] = field(default_factory=list)

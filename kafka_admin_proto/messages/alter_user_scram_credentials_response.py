@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AlterUserScramCredentialsResponse", "AlterUserScramCredentialsResult"]
 
@@ -39,6 +39,10 @@ class AlterUserScramCredentialsResponse(Message):
 
     message_name: ClassVar[str] = "AlterUserScramCredentialsResponse"
     api_key: ClassVar[int | None] = 51
+
+    from kafka_admin_proto.messages.alter_user_scram_credentials_response import (
+        AlterUserScramCredentialsResult as AlterUserScramCredentialsResult,
+    )
 
     throttle_time_ms: int = 0
     results: list[AlterUserScramCredentialsResult] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ApiVersion", "ApiVersionsResponse", "FinalizedFeatureKey", "SupportedFeatureKey"]
 
@@ -76,6 +76,12 @@ class ApiVersionsResponse(Message):
 
     message_name: ClassVar[str] = "ApiVersionsResponse"
     api_key: ClassVar[int | None] = 18
+
+    from kafka_admin_proto.messages.api_versions_response import (
+        ApiVersion as ApiVersion,
+        FinalizedFeatureKey as FinalizedFeatureKey,
+        SupportedFeatureKey as SupportedFeatureKey,
+    )
 
     error_code: int = 0
     api_keys: list[ApiVersion] = field(default_factory=list)

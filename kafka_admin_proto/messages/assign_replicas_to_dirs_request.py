@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AssignReplicasToDirsRequest", "DirectoryData", "PartitionData", "TopicData"]
 
@@ -66,6 +66,12 @@ class AssignReplicasToDirsRequest(Message):
 
     message_name: ClassVar[str] = "AssignReplicasToDirsRequest"
     api_key: ClassVar[int | None] = 73
+
+    from kafka_admin_proto.messages.assign_replicas_to_dirs_request import (
+        DirectoryData as DirectoryData,
+        PartitionData as PartitionData,
+        TopicData as TopicData,
+    )
 
     broker_id: int = 0
     broker_epoch: int = -1

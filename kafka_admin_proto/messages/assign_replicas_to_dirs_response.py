@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AssignReplicasToDirsResponse", "DirectoryData", "PartitionData", "TopicData"]
 
@@ -68,6 +68,12 @@ class AssignReplicasToDirsResponse(Message):
 
     message_name: ClassVar[str] = "AssignReplicasToDirsResponse"
     api_key: ClassVar[int | None] = 73
+
+    from kafka_admin_proto.messages.assign_replicas_to_dirs_response import (
+        DirectoryData as DirectoryData,
+        PartitionData as PartitionData,
+        TopicData as TopicData,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

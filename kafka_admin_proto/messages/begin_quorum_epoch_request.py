@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["BeginQuorumEpochRequest", "LeaderEndpoint", "PartitionData", "TopicData"]
 
@@ -75,6 +75,12 @@ class BeginQuorumEpochRequest(Message):
 
     message_name: ClassVar[str] = "BeginQuorumEpochRequest"
     api_key: ClassVar[int | None] = 53
+
+    from kafka_admin_proto.messages.begin_quorum_epoch_request import (
+        LeaderEndpoint as LeaderEndpoint,
+        PartitionData as PartitionData,
+        TopicData as TopicData,
+    )
 
     cluster_id: str | None = None
     voter_id: int = -1

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["BrokerRegistrationChangeRecord"]
 

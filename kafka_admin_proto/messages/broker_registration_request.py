@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["BrokerRegistrationRequest", "Feature", "Listener"]
 
@@ -66,6 +66,11 @@ class BrokerRegistrationRequest(Message):
 
     message_name: ClassVar[str] = "BrokerRegistrationRequest"
     api_key: ClassVar[int | None] = 62
+
+    from kafka_admin_proto.messages.broker_registration_request import (
+        Feature as Feature,
+        Listener as Listener,
+    )
 
     broker_id: int = 0
     cluster_id: str = ""

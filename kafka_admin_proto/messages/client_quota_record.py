@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue, equal_bits
+from kafka_admin_proto.values import Message, StructValue, equal_bits
 
 __all__ = ["ClientQuotaRecord", "EntityData"]
 
@@ -39,6 +39,8 @@ class ClientQuotaRecord(Message):
 
     message_name: ClassVar[str] = "ClientQuotaRecord"
     api_key: ClassVar[int | None] = 14
+
+    from kafka_admin_proto.messages.client_quota_record import EntityData as EntityData
 
     entity: list[EntityData] = field(default_factory=list)
     key: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["ConfigRecord"]
 
@@ -23,7 +23,7 @@ class ConfigRecord(Message):
 
     message_name: ClassVar[str] = "ConfigRecord"
     api_key: ClassVar[int | None] = 4
-    secret_fields: ClassVar[dict[str, str]] = {"value": "name"}
+    secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
 
     resource_type: int = 0
     resource_name: str = ""

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ConsumerGroupCurrentMemberAssignmentValue", "TopicPartitions"]
 
@@ -44,6 +44,10 @@ class ConsumerGroupCurrentMemberAssignmentValue(Message):
 
     message_name: ClassVar[str] = "ConsumerGroupCurrentMemberAssignmentValue"
     api_key: ClassVar[int | None] = 8
+
+    from kafka_admin_proto.messages.consumer_group_current_member_assignment_value import (
+        TopicPartitions as TopicPartitions,
+    )
 
     member_epoch: int = 0
     previous_member_epoch: int = 0

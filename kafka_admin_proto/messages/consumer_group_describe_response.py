@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "Assignment",
@@ -119,6 +119,13 @@ class ConsumerGroupDescribeResponse(Message):
 
     message_name: ClassVar[str] = "ConsumerGroupDescribeResponse"
     api_key: ClassVar[int | None] = 69
+
+    from kafka_admin_proto.messages.consumer_group_describe_response import (
+        Assignment as Assignment,
+        DescribedGroup as DescribedGroup,
+        Member as Member,
+        TopicPartitions as TopicPartitions,
+    )
 
     throttle_time_ms: int = 0
     groups: list[DescribedGroup] = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ConsumerGroupHeartbeatRequest", "TopicPartitions"]
 
@@ -47,6 +47,10 @@ class ConsumerGroupHeartbeatRequest(Message):
 
     message_name: ClassVar[str] = "ConsumerGroupHeartbeatRequest"
     api_key: ClassVar[int | None] = 68
+
+    from kafka_admin_proto.messages.consumer_group_heartbeat_request import (
+        TopicPartitions as TopicPartitions,
+    )
 
     group_id: str = ""
     member_id: str = ""

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["Assignment", "ConsumerGroupHeartbeatResponse", "TopicPartitions"]
 
@@ -56,6 +56,11 @@ class ConsumerGroupHeartbeatResponse(Message):
 
     message_name: ClassVar[str] = "ConsumerGroupHeartbeatResponse"
     api_key: ClassVar[int | None] = 68
+
+    from kafka_admin_proto.messages.consumer_group_heartbeat_response import (
+        Assignment as Assignment,
+        TopicPartitions as TopicPartitions,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ClassicMemberMetadata", "ClassicProtocol", "ConsumerGroupMemberMetadataValue"]
 
@@ -58,6 +58,11 @@ class ConsumerGroupMemberMetadataValue(Message):
 
     message_name: ClassVar[str] = "ConsumerGroupMemberMetadataValue"
     api_key: ClassVar[int | None] = 5
+
+    from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
+        ClassicMemberMetadata as ClassicMemberMetadata,
+        ClassicProtocol as ClassicProtocol,
+    )
 
     instance_id: str | None = ""
     rack_id: str | None = ""

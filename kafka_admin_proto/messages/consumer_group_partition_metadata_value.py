@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ConsumerGroupPartitionMetadataValue", "PartitionMetadata", "TopicMetadata"]
 
@@ -56,6 +56,11 @@ class ConsumerGroupPartitionMetadataValue(Message):
 
     message_name: ClassVar[str] = "ConsumerGroupPartitionMetadataValue"
     api_key: ClassVar[int | None] = 4
+
+    from kafka_admin_proto.messages.consumer_group_partition_metadata_value import (
+        PartitionMetadata as PartitionMetadata,
+        TopicMetadata as TopicMetadata,
+    )
 
     topics: list[TopicMetadata] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

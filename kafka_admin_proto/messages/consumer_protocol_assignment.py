@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ConsumerProtocolAssignment", "TopicPartition"]
 
@@ -35,6 +35,10 @@ class ConsumerProtocolAssignment(Message):
     """
 
     message_name: ClassVar[str] = "ConsumerProtocolAssignment"
+
+    from kafka_admin_proto.messages.consumer_protocol_assignment import (
+        TopicPartition as TopicPartition,
+    )
 
     assigned_partitions: list[TopicPartition] = field(default_factory=list)
     user_data: bytes | None = None

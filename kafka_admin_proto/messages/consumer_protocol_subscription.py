@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ConsumerProtocolSubscription", "TopicPartition"]
 
@@ -38,6 +38,10 @@ class ConsumerProtocolSubscription(Message):
     """
 
     message_name: ClassVar[str] = "ConsumerProtocolSubscription"
+
+    from kafka_admin_proto.messages.consumer_protocol_subscription import (
+        TopicPartition as TopicPartition,
+    )
 
     topics: list[str] = field(default_factory=list)
     user_data: bytes | None = None

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ControlledShutdownResponse", "RemainingPartition"]
 
@@ -37,6 +37,10 @@ class ControlledShutdownResponse(Message):
 
     message_name: ClassVar[str] = "ControlledShutdownResponse"
     api_key: ClassVar[int | None] = 7
+
+    from kafka_admin_proto.messages.controlled_shutdown_response import (
+        RemainingPartition as RemainingPartition,
+    )
 
     error_code: int = 0
     remaining_partitions: list[RemainingPartition] = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ControllerRegistrationRequest", "Feature", "Listener"]
 
@@ -62,6 +62,11 @@ class ControllerRegistrationRequest(Message):
 
     message_name: ClassVar[str] = "ControllerRegistrationRequest"
     api_key: ClassVar[int | None] = 70
+
+    from kafka_admin_proto.messages.controller_registration_request import (
+        Feature as Feature,
+        Listener as Listener,
+    )
 
     controller_id: int = 0
     incarnation_id: UUID = ZERO_UUID

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AclCreation", "CreateAclsRequest"]
 
@@ -46,6 +46,8 @@ class CreateAclsRequest(Message):
 
     message_name: ClassVar[str] = "CreateAclsRequest"
     api_key: ClassVar[int | None] = 30
+
+    from kafka_admin_proto.messages.create_acls_request import AclCreation as AclCreation
 
     creations: list[AclCreation] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AclCreationResult", "CreateAclsResponse"]
 
@@ -37,6 +37,10 @@ class CreateAclsResponse(Message):
 
     message_name: ClassVar[str] = "CreateAclsResponse"
     api_key: ClassVar[int | None] = 30
+
+    from kafka_admin_proto.messages.create_acls_response import (
+        AclCreationResult as AclCreationResult,
+    )
 
     throttle_time_ms: int = 0
     results: list[AclCreationResult] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["CreatableRenewers", "CreateDelegationTokenRequest"]
 
@@ -39,6 +39,10 @@ class CreateDelegationTokenRequest(Message):
 
     message_name: ClassVar[str] = "CreateDelegationTokenRequest"
     api_key: ClassVar[int | None] = 38
+
+    from kafka_admin_proto.messages.create_delegation_token_request import (
+        CreatableRenewers as CreatableRenewers,
+    )
 
     owner_principal_type: str | None = ""
     owner_principal_name: str | None = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["CreateDelegationTokenResponse"]
 
@@ -30,7 +30,7 @@ class CreateDelegationTokenResponse(Message):
 
     message_name: ClassVar[str] = "CreateDelegationTokenResponse"
     api_key: ClassVar[int | None] = 38
-    secret_fields: ClassVar[dict[str, str]] = {"hmac": ""}
+    secret_fields: ClassVar[dict[str, str]] = {"hmac": "", "unknown_tagged_fields": ""}
 
     error_code: int = 0
     principal_type: str = ""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["CreatePartitionsAssignment", "CreatePartitionsRequest", "CreatePartitionsTopic"]
 
@@ -52,6 +52,11 @@ class CreatePartitionsRequest(Message):
 
     message_name: ClassVar[str] = "CreatePartitionsRequest"
     api_key: ClassVar[int | None] = 37
+
+    from kafka_admin_proto.messages.create_partitions_request import (
+        CreatePartitionsAssignment as CreatePartitionsAssignment,
+        CreatePartitionsTopic as CreatePartitionsTopic,
+    )
 
     topics: list[CreatePartitionsTopic] = field(default_factory=list)
     timeout_ms: int = 0

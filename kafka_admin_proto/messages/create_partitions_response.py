@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["CreatePartitionsResponse", "CreatePartitionsTopicResult"]
 
@@ -39,6 +39,10 @@ class CreatePartitionsResponse(Message):
 
     message_name: ClassVar[str] = "CreatePartitionsResponse"
     api_key: ClassVar[int | None] = 37
+
+    from kafka_admin_proto.messages.create_partitions_response import (
+        CreatePartitionsTopicResult as CreatePartitionsTopicResult,
+    )
 
     throttle_time_ms: int = 0
     results: list[CreatePartitionsTopicResult] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "CreatableReplicaAssignment",
@@ -26,6 +26,8 @@ class CreatableReplicaAssignment(StructValue):
     - ``broker_ids``: []int32, brokerId
     """
 
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
     partition_index: int = 0
     broker_ids: list[int] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()
@@ -40,7 +42,7 @@ class CreatableTopicConfig(StructValue):
     - ``value``: string, nullable, secret by name
     """
 
-    secret_fields: ClassVar[dict[str, str]] = {"value": "name"}
+    secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
 
     name: str = ""
     value: str | None = ""
@@ -58,6 +60,8 @@ class CreatableTopic(StructValue):
     - ``assignments``: []CreatableReplicaAssignment
     - ``configs``: []CreatableTopicConfig
     """
+
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
 
     name: str = ""
     num_partitions: int = 0
@@ -79,6 +83,13 @@ class CreateTopicsRequest(Message):
 
     message_name: ClassVar[str] = "CreateTopicsRequest"
     api_key: ClassVar[int | None] = 19
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
+    from kafka_admin_proto.messages.create_topics_request import (
+        CreatableReplicaAssignment as CreatableReplicaAssignment,
+        CreatableTopic as CreatableTopic,
+        CreatableTopicConfig as CreatableTopicConfig,
+    )
 
     topics: list[CreatableTopic] = field(default_factory=list)
     timeout_ms: int = 60000

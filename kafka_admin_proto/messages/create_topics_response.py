@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["CreatableTopicConfigs", "CreatableTopicResult", "CreateTopicsResponse"]
 
@@ -26,7 +26,7 @@ class CreatableTopicConfigs(StructValue):
     - ``is_sensitive``: bool, versions 5+
     """
 
-    secret_fields: ClassVar[dict[str, str]] = {"value": "name"}
+    secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
 
     name: str = ""
     value: str | None = ""
@@ -51,6 +51,8 @@ class CreatableTopicResult(StructValue):
     - ``configs``: []CreatableTopicConfigs, versions 5+, nullable, ignorable
     """
 
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
     name: str = ""
     topic_id: UUID = ZERO_UUID
     error_code: int = 0
@@ -73,6 +75,12 @@ class CreateTopicsResponse(Message):
 
     message_name: ClassVar[str] = "CreateTopicsResponse"
     api_key: ClassVar[int | None] = 19
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
+    from kafka_admin_proto.messages.create_topics_response import (
+        CreatableTopicConfigs as CreatableTopicConfigs,
+        CreatableTopicResult as CreatableTopicResult,
+    )
 
     throttle_time_ms: int = 0
     topics: list[CreatableTopicResult] = field(default_factory=list)

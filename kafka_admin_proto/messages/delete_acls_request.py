@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeleteAclsFilter", "DeleteAclsRequest"]
 
@@ -46,6 +46,8 @@ class DeleteAclsRequest(Message):
 
     message_name: ClassVar[str] = "DeleteAclsRequest"
     api_key: ClassVar[int | None] = 31
+
+    from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter as DeleteAclsFilter
 
     filters: list[DeleteAclsFilter] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeleteAclsFilterResult", "DeleteAclsMatchingAcl", "DeleteAclsResponse"]
 
@@ -67,6 +67,11 @@ class DeleteAclsResponse(Message):
 
     message_name: ClassVar[str] = "DeleteAclsResponse"
     api_key: ClassVar[int | None] = 31
+
+    from kafka_admin_proto.messages.delete_acls_response import (
+        DeleteAclsFilterResult as DeleteAclsFilterResult,
+        DeleteAclsMatchingAcl as DeleteAclsMatchingAcl,
+    )
 
     throttle_time_ms: int = 0
     filter_results: list[DeleteAclsFilterResult] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeletableGroupResult", "DeleteGroupsResponse"]
 
@@ -39,6 +39,10 @@ class DeleteGroupsResponse(Message):
 
     message_name: ClassVar[str] = "DeleteGroupsResponse"
     api_key: ClassVar[int | None] = 42
+
+    from kafka_admin_proto.messages.delete_groups_response import (
+        DeletableGroupResult as DeletableGroupResult,
+    )
 
     throttle_time_ms: int = 0
     results: list[DeletableGroupResult] = field(default_factory=list)

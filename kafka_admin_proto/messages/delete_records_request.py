@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeleteRecordsPartition", "DeleteRecordsRequest", "DeleteRecordsTopic"]
 
@@ -51,6 +51,11 @@ class DeleteRecordsRequest(Message):
 
     message_name: ClassVar[str] = "DeleteRecordsRequest"
     api_key: ClassVar[int | None] = 21
+
+    from kafka_admin_proto.messages.delete_records_request import (
+        DeleteRecordsPartition as DeleteRecordsPartition,
+        DeleteRecordsTopic as DeleteRecordsTopic,
+    )
 
     topics: list[DeleteRecordsTopic] = field(default_factory=list)
     timeout_ms: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeleteRecordsPartitionResult", "DeleteRecordsResponse", "DeleteRecordsTopicResult"]
 
@@ -53,6 +53,11 @@ class DeleteRecordsResponse(Message):
 
     message_name: ClassVar[str] = "DeleteRecordsResponse"
     api_key: ClassVar[int | None] = 21
+
+    from kafka_admin_proto.messages.delete_records_response import (
+        DeleteRecordsPartitionResult as DeleteRecordsPartitionResult,
+        DeleteRecordsTopicResult as DeleteRecordsTopicResult,
+    )
 
     throttle_time_ms: int = 0
     topics: list[DeleteRecordsTopicResult] = field(default_factory=list)

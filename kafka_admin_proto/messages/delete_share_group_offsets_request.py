@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeleteShareGroupOffsetsRequest", "DeleteShareGroupOffsetsRequestTopic"]
 
@@ -35,6 +35,10 @@ class DeleteShareGroupOffsetsRequest(Message):
 
     message_name: ClassVar[str] = "DeleteShareGroupOffsetsRequest"
     api_key: ClassVar[int | None] = 92
+
+    from kafka_admin_proto.messages.delete_share_group_offsets_request import (
+        DeleteShareGroupOffsetsRequestTopic as DeleteShareGroupOffsetsRequestTopic,
+    )
 
     group_id: str = ""
     topics: list[DeleteShareGroupOffsetsRequestTopic] = field(default_factory=list)

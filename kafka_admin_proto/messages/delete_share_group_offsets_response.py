@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeleteShareGroupOffsetsResponse", "DeleteShareGroupOffsetsResponseTopic"]
 
@@ -45,6 +45,10 @@ class DeleteShareGroupOffsetsResponse(Message):
 
     message_name: ClassVar[str] = "DeleteShareGroupOffsetsResponse"
     api_key: ClassVar[int | None] = 92
+
+    from kafka_admin_proto.messages.delete_share_group_offsets_response import (
+        DeleteShareGroupOffsetsResponseTopic as DeleteShareGroupOffsetsResponseTopic,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

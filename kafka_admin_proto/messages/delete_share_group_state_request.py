@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeleteShareGroupStateRequest", "DeleteStateData", "PartitionData"]
 
@@ -51,6 +51,11 @@ class DeleteShareGroupStateRequest(Message):
 
     message_name: ClassVar[str] = "DeleteShareGroupStateRequest"
     api_key: ClassVar[int | None] = 86
+
+    from kafka_admin_proto.messages.delete_share_group_state_request import (
+        DeleteStateData as DeleteStateData,
+        PartitionData as PartitionData,
+    )
 
     group_id: str = ""
     topics: list[DeleteStateData] = field(default_factory=list)

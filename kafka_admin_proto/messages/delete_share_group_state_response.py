@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeleteShareGroupStateResponse", "DeleteStateResult", "PartitionResult"]
 
@@ -54,6 +54,11 @@ class DeleteShareGroupStateResponse(Message):
 
     message_name: ClassVar[str] = "DeleteShareGroupStateResponse"
     api_key: ClassVar[int | None] = 86
+
+    from kafka_admin_proto.messages.delete_share_group_state_response import (
+        DeleteStateResult as DeleteStateResult,
+        PartitionResult as PartitionResult,
+    )
 
     results: list[DeleteStateResult] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeleteTopicState", "DeleteTopicsRequest"]
 
@@ -40,6 +40,10 @@ class DeleteTopicsRequest(Message):
 
     message_name: ClassVar[str] = "DeleteTopicsRequest"
     api_key: ClassVar[int | None] = 20
+
+    from kafka_admin_proto.messages.delete_topics_request import (
+        DeleteTopicState as DeleteTopicState,
+    )
 
     topics: list[DeleteTopicState] = field(default_factory=list)
     topic_names: list[str] = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeletableTopicResult", "DeleteTopicsResponse"]
 
@@ -43,6 +43,10 @@ class DeleteTopicsResponse(Message):
 
     message_name: ClassVar[str] = "DeleteTopicsResponse"
     api_key: ClassVar[int | None] = 20
+
+    from kafka_admin_proto.messages.delete_topics_response import (
+        DeletableTopicResult as DeletableTopicResult,
+    )
 
     throttle_time_ms: int = 0
     responses: list[DeletableTopicResult] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AclDescription", "DescribeAclsResource", "DescribeAclsResponse"]
 
@@ -61,6 +61,11 @@ class DescribeAclsResponse(Message):
 
     message_name: ClassVar[str] = "DescribeAclsResponse"
     api_key: ClassVar[int | None] = 29
+
+    from kafka_admin_proto.messages.describe_acls_response import (
+        AclDescription as AclDescription,
+        DescribeAclsResource as DescribeAclsResource,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

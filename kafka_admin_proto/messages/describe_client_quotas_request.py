@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ComponentData", "DescribeClientQuotasRequest"]
 
@@ -39,6 +39,10 @@ class DescribeClientQuotasRequest(Message):
 
     message_name: ClassVar[str] = "DescribeClientQuotasRequest"
     api_key: ClassVar[int | None] = 48
+
+    from kafka_admin_proto.messages.describe_client_quotas_request import (
+        ComponentData as ComponentData,
+    )
 
     components: list[ComponentData] = field(default_factory=list)
     strict: bool = False

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue, equal_bits
+from kafka_admin_proto.values import Message, StructValue, equal_bits
 
 __all__ = ["DescribeClientQuotasResponse", "EntityData", "EntryData", "ValueData"]
 
@@ -70,6 +70,12 @@ class DescribeClientQuotasResponse(Message):
 
     message_name: ClassVar[str] = "DescribeClientQuotasResponse"
     api_key: ClassVar[int | None] = 48
+
+    from kafka_admin_proto.messages.describe_client_quotas_response import (
+        EntityData as EntityData,
+        EntryData as EntryData,
+        ValueData as ValueData,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

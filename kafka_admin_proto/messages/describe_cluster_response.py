@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DescribeClusterBroker", "DescribeClusterResponse"]
 
@@ -49,6 +49,10 @@ class DescribeClusterResponse(Message):
 
     message_name: ClassVar[str] = "DescribeClusterResponse"
     api_key: ClassVar[int | None] = 60
+
+    from kafka_admin_proto.messages.describe_cluster_response import (
+        DescribeClusterBroker as DescribeClusterBroker,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

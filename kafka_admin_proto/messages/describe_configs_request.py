@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DescribeConfigsRequest", "DescribeConfigsResource"]
 
@@ -40,6 +40,10 @@ class DescribeConfigsRequest(Message):
 
     message_name: ClassVar[str] = "DescribeConfigsRequest"
     api_key: ClassVar[int | None] = 32
+
+    from kafka_admin_proto.messages.describe_configs_request import (
+        DescribeConfigsResource as DescribeConfigsResource,
+    )
 
     resources: list[DescribeConfigsResource] = field(default_factory=list)
     include_synonyms: bool = False

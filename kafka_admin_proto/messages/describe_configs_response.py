@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "DescribeConfigsResourceResult",
@@ -27,7 +27,7 @@ class DescribeConfigsSynonym(StructValue):
     - ``source``: int8, versions 1+
     """
 
-    secret_fields: ClassVar[dict[str, str]] = {"value": "name"}
+    secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
 
     name: str = ""
     value: str | None = ""
@@ -51,7 +51,7 @@ class DescribeConfigsResourceResult(StructValue):
     - ``documentation``: string, versions 3+, nullable, ignorable
     """
 
-    secret_fields: ClassVar[dict[str, str]] = {"value": "name"}
+    secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
 
     name: str = ""
     value: str | None = ""
@@ -77,6 +77,8 @@ class DescribeConfigsResult(StructValue):
     - ``configs``: []DescribeConfigsResourceResult
     """
 
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
     error_code: int = 0
     error_message: str | None = ""
     resource_type: int = 0
@@ -96,6 +98,13 @@ class DescribeConfigsResponse(Message):
 
     message_name: ClassVar[str] = "DescribeConfigsResponse"
     api_key: ClassVar[int | None] = 32
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
+    from kafka_admin_proto.messages.describe_configs_response import (
+        DescribeConfigsResourceResult as DescribeConfigsResourceResult,
+        DescribeConfigsResult as DescribeConfigsResult,
+        DescribeConfigsSynonym as DescribeConfigsSynonym,
+    )
 
     throttle_time_ms: int = 0
     results: list[DescribeConfigsResult] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DescribeDelegationTokenOwner", "DescribeDelegationTokenRequest"]
 
@@ -36,6 +36,10 @@ class DescribeDelegationTokenRequest(Message):
 
     message_name: ClassVar[str] = "DescribeDelegationTokenRequest"
     api_key: ClassVar[int | None] = 41
+
+    from kafka_admin_proto.messages.describe_delegation_token_request import (
+        DescribeDelegationTokenOwner as DescribeDelegationTokenOwner,
+    )
 
     owners: list[DescribeDelegationTokenOwner] | None = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "DescribeDelegationTokenResponse",
@@ -24,6 +24,8 @@ class DescribedDelegationTokenRenewer(StructValue):
     - ``principal_type``: string
     - ``principal_name``: string
     """
+
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
 
     principal_type: str = ""
     principal_name: str = ""
@@ -47,7 +49,7 @@ class DescribedDelegationToken(StructValue):
     - ``renewers``: []DescribedDelegationTokenRenewer
     """
 
-    secret_fields: ClassVar[dict[str, str]] = {"hmac": ""}
+    secret_fields: ClassVar[dict[str, str]] = {"hmac": "", "unknown_tagged_fields": ""}
 
     principal_type: str = ""
     principal_name: str = ""
@@ -74,6 +76,12 @@ class DescribeDelegationTokenResponse(Message):
 
     message_name: ClassVar[str] = "DescribeDelegationTokenResponse"
     api_key: ClassVar[int | None] = 41
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
+    from kafka_admin_proto.messages.describe_delegation_token_response import (
+        DescribedDelegationToken as DescribedDelegationToken,
+        DescribedDelegationTokenRenewer as DescribedDelegationTokenRenewer,
+    )
 
     error_code: int = 0
     tokens: list[DescribedDelegationToken] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DescribeGroupsResponse", "DescribedGroup", "DescribedGroupMember"]
 
@@ -71,6 +71,11 @@ class DescribeGroupsResponse(Message):
 
     message_name: ClassVar[str] = "DescribeGroupsResponse"
     api_key: ClassVar[int | None] = 15
+
+    from kafka_admin_proto.messages.describe_groups_response import (
+        DescribedGroup as DescribedGroup,
+        DescribedGroupMember as DescribedGroupMember,
+    )
 
     throttle_time_ms: int = 0
     groups: list[DescribedGroup] = field(default_factory=list)

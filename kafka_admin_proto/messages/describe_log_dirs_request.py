@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DescribableLogDirTopic", "DescribeLogDirsRequest"]
 
@@ -36,6 +36,10 @@ class DescribeLogDirsRequest(Message):
 
     message_name: ClassVar[str] = "DescribeLogDirsRequest"
     api_key: ClassVar[int | None] = 35
+
+    from kafka_admin_proto.messages.describe_log_dirs_request import (
+        DescribableLogDirTopic as DescribableLogDirTopic,
+    )
 
     topics: list[DescribableLogDirTopic] | None = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "DescribeLogDirsPartition",
@@ -83,6 +83,12 @@ class DescribeLogDirsResponse(Message):
 
     message_name: ClassVar[str] = "DescribeLogDirsResponse"
     api_key: ClassVar[int | None] = 35
+
+    from kafka_admin_proto.messages.describe_log_dirs_response import (
+        DescribeLogDirsPartition as DescribeLogDirsPartition,
+        DescribeLogDirsResult as DescribeLogDirsResult,
+        DescribeLogDirsTopic as DescribeLogDirsTopic,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

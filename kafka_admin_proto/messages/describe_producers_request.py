@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DescribeProducersRequest", "TopicRequest"]
 
@@ -36,6 +36,8 @@ class DescribeProducersRequest(Message):
 
     message_name: ClassVar[str] = "DescribeProducersRequest"
     api_key: ClassVar[int | None] = 61
+
+    from kafka_admin_proto.messages.describe_producers_request import TopicRequest as TopicRequest
 
     topics: list[TopicRequest] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DescribeProducersResponse", "PartitionResponse", "ProducerState", "TopicResponse"]
 
@@ -77,6 +77,12 @@ class DescribeProducersResponse(Message):
 
     message_name: ClassVar[str] = "DescribeProducersResponse"
     api_key: ClassVar[int | None] = 61
+
+    from kafka_admin_proto.messages.describe_producers_response import (
+        PartitionResponse as PartitionResponse,
+        ProducerState as ProducerState,
+        TopicResponse as TopicResponse,
+    )
 
     throttle_time_ms: int = 0
     topics: list[TopicResponse] = field(default_factory=list)

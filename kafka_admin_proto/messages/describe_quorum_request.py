@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DescribeQuorumRequest", "PartitionData", "TopicData"]
 
@@ -48,6 +48,11 @@ class DescribeQuorumRequest(Message):
 
     message_name: ClassVar[str] = "DescribeQuorumRequest"
     api_key: ClassVar[int | None] = 55
+
+    from kafka_admin_proto.messages.describe_quorum_request import (
+        PartitionData as PartitionData,
+        TopicData as TopicData,
+    )
 
     topics: list[TopicData] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "DescribeQuorumResponse",
@@ -124,6 +124,14 @@ class DescribeQuorumResponse(Message):
 
     message_name: ClassVar[str] = "DescribeQuorumResponse"
     api_key: ClassVar[int | None] = 55
+
+    from kafka_admin_proto.messages.describe_quorum_response import (
+        Listener as Listener,
+        Node as Node,
+        PartitionData as PartitionData,
+        ReplicaState as ReplicaState,
+        TopicData as TopicData,
+    )
 
     error_code: int = 0
     error_message: str | None = ""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "DescribeShareGroupOffsetsRequest",
@@ -54,6 +54,11 @@ class DescribeShareGroupOffsetsRequest(Message):
 
     message_name: ClassVar[str] = "DescribeShareGroupOffsetsRequest"
     api_key: ClassVar[int | None] = 90
+
+    from kafka_admin_proto.messages.describe_share_group_offsets_request import (
+        DescribeShareGroupOffsetsRequestGroup as DescribeShareGroupOffsetsRequestGroup,
+        DescribeShareGroupOffsetsRequestTopic as DescribeShareGroupOffsetsRequestTopic,
+    )
 
     groups: list[DescribeShareGroupOffsetsRequestGroup] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "DescribeShareGroupOffsetsResponse",
@@ -86,6 +86,12 @@ class DescribeShareGroupOffsetsResponse(Message):
 
     message_name: ClassVar[str] = "DescribeShareGroupOffsetsResponse"
     api_key: ClassVar[int | None] = 90
+
+    from kafka_admin_proto.messages.describe_share_group_offsets_response import (
+        DescribeShareGroupOffsetsResponseGroup as DescribeShareGroupOffsetsResponseGroup,
+        DescribeShareGroupOffsetsResponsePartition as DescribeShareGroupOffsetsResponsePartition,
+        DescribeShareGroupOffsetsResponseTopic as DescribeShareGroupOffsetsResponseTopic,
+    )
 
     throttle_time_ms: int = 0
     groups: list[DescribeShareGroupOffsetsResponseGroup] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["Cursor", "DescribeTopicPartitionsRequest", "TopicRequest"]
 
@@ -50,6 +50,11 @@ class DescribeTopicPartitionsRequest(Message):
 
     message_name: ClassVar[str] = "DescribeTopicPartitionsRequest"
     api_key: ClassVar[int | None] = 75
+
+    from kafka_admin_proto.messages.describe_topic_partitions_request import (
+        Cursor as Cursor,
+        TopicRequest as TopicRequest,
+    )
 
     topics: list[TopicRequest] = field(default_factory=list)
     response_partition_limit: int = 2000

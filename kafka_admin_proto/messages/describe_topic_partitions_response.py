@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "Cursor",
@@ -95,6 +95,12 @@ class DescribeTopicPartitionsResponse(Message):
 
     message_name: ClassVar[str] = "DescribeTopicPartitionsResponse"
     api_key: ClassVar[int | None] = 75
+
+    from kafka_admin_proto.messages.describe_topic_partitions_response import (
+        Cursor as Cursor,
+        DescribeTopicPartitionsResponsePartition as DescribeTopicPartitionsResponsePartition,
+        DescribeTopicPartitionsResponseTopic as DescribeTopicPartitionsResponseTopic,
+    )
 
     throttle_time_ms: int = 0
     topics: list[DescribeTopicPartitionsResponseTopic] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DescribeTransactionsResponse", "TopicData", "TransactionState"]
 
@@ -63,6 +63,11 @@ class DescribeTransactionsResponse(Message):
 
     message_name: ClassVar[str] = "DescribeTransactionsResponse"
     api_key: ClassVar[int | None] = 65
+
+    from kafka_admin_proto.messages.describe_transactions_response import (
+        TopicData as TopicData,
+        TransactionState as TransactionState,
+    )
 
     throttle_time_ms: int = 0
     transaction_states: list[TransactionState] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DescribeUserScramCredentialsRequest", "UserName"]
 
@@ -34,6 +34,10 @@ class DescribeUserScramCredentialsRequest(Message):
 
     message_name: ClassVar[str] = "DescribeUserScramCredentialsRequest"
     api_key: ClassVar[int | None] = 50
+
+    from kafka_admin_proto.messages.describe_user_scram_credentials_request import (
+        UserName as UserName,
+    )
 
     users: list[UserName] | None = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

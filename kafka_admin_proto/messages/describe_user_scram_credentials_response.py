@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "CredentialInfo",
@@ -61,6 +61,11 @@ class DescribeUserScramCredentialsResponse(Message):
 
     message_name: ClassVar[str] = "DescribeUserScramCredentialsResponse"
     api_key: ClassVar[int | None] = 50
+
+    from kafka_admin_proto.messages.describe_user_scram_credentials_response import (
+        CredentialInfo as CredentialInfo,
+        DescribeUserScramCredentialsResult as DescribeUserScramCredentialsResult,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

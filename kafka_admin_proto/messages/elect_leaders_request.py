@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ElectLeadersRequest", "TopicPartitions"]
 
@@ -38,6 +38,8 @@ class ElectLeadersRequest(Message):
 
     message_name: ClassVar[str] = "ElectLeadersRequest"
     api_key: ClassVar[int | None] = 43
+
+    from kafka_admin_proto.messages.elect_leaders_request import TopicPartitions as TopicPartitions
 
     election_type: int = 0
     topic_partitions: list[TopicPartitions] | None = field(default_factory=list)

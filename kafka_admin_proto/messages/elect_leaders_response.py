@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ElectLeadersResponse", "PartitionResult", "ReplicaElectionResult"]
 
@@ -54,6 +54,11 @@ class ElectLeadersResponse(Message):
 
     message_name: ClassVar[str] = "ElectLeadersResponse"
     api_key: ClassVar[int | None] = 43
+
+    from kafka_admin_proto.messages.elect_leaders_response import (
+        PartitionResult as PartitionResult,
+        ReplicaElectionResult as ReplicaElectionResult,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["EndQuorumEpochRequest", "LeaderEndpoint", "PartitionData", "ReplicaInfo", "TopicData"]
 
@@ -90,6 +90,13 @@ class EndQuorumEpochRequest(Message):
 
     message_name: ClassVar[str] = "EndQuorumEpochRequest"
     api_key: ClassVar[int | None] = 54
+
+    from kafka_admin_proto.messages.end_quorum_epoch_request import (
+        LeaderEndpoint as LeaderEndpoint,
+        PartitionData as PartitionData,
+        ReplicaInfo as ReplicaInfo,
+        TopicData as TopicData,
+    )
 
     cluster_id: str | None = None
     topics: list[TopicData] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["EndQuorumEpochResponse", "NodeEndpoint", "PartitionData", "TopicData"]
 
@@ -72,6 +72,12 @@ class EndQuorumEpochResponse(Message):
 
     message_name: ClassVar[str] = "EndQuorumEpochResponse"
     api_key: ClassVar[int | None] = 54
+
+    from kafka_admin_proto.messages.end_quorum_epoch_response import (
+        NodeEndpoint as NodeEndpoint,
+        PartitionData as PartitionData,
+        TopicData as TopicData,
+    )
 
     error_code: int = 0
     topics: list[TopicData] = field(default_factory=list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["EnvelopeRequest"]
 
@@ -22,7 +22,7 @@ class EnvelopeRequest(Message):
 
     message_name: ClassVar[str] = "EnvelopeRequest"
     api_key: ClassVar[int | None] = 58
-    secret_fields: ClassVar[dict[str, str]] = {"request_data": ""}
+    secret_fields: ClassVar[dict[str, str]] = {"request_data": "", "unknown_tagged_fields": ""}
 
     request_data: bytes = b""
     request_principal: bytes | None = b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["EnvelopeResponse"]
 
@@ -21,7 +21,7 @@ class EnvelopeResponse(Message):
 
     message_name: ClassVar[str] = "EnvelopeResponse"
     api_key: ClassVar[int | None] = 58
-    secret_fields: ClassVar[dict[str, str]] = {"response_data": ""}
+    secret_fields: ClassVar[dict[str, str]] = {"response_data": "", "unknown_tagged_fields": ""}
 
     response_data: bytes | None = None
     error_code: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["ExpireDelegationTokenRequest"]
 
@@ -21,7 +21,7 @@ class ExpireDelegationTokenRequest(Message):
 
     message_name: ClassVar[str] = "ExpireDelegationTokenRequest"
     api_key: ClassVar[int | None] = 40
-    secret_fields: ClassVar[dict[str, str]] = {"hmac": ""}
+    secret_fields: ClassVar[dict[str, str]] = {"hmac": "", "unknown_tagged_fields": ""}
 
     hmac: bytes = b""
     expiry_time_period_ms: int = 0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["FetchPartition", "FetchRequest", "FetchTopic", "ForgottenTopic", "ReplicaState"]
 
@@ -107,6 +107,13 @@ class FetchRequest(Message):
 
     message_name: ClassVar[str] = "FetchRequest"
     api_key: ClassVar[int | None] = 1
+
+    from kafka_admin_proto.messages.fetch_request import (
+        FetchPartition as FetchPartition,
+        FetchTopic as FetchTopic,
+        ForgottenTopic as ForgottenTopic,
+        ReplicaState as ReplicaState,
+    )
 
     cluster_id: str | None = None
     replica_id: int = -1

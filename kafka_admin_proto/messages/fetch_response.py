@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "AbortedTransaction",
@@ -159,6 +159,16 @@ class FetchResponse(Message):
 
     message_name: ClassVar[str] = "FetchResponse"
     api_key: ClassVar[int | None] = 1
+
+    from kafka_admin_proto.messages.fetch_response import (
+        AbortedTransaction as AbortedTransaction,
+        EpochEndOffset as EpochEndOffset,
+        FetchableTopicResponse as FetchableTopicResponse,
+        LeaderIdAndEpoch as LeaderIdAndEpoch,
+        NodeEndpoint as NodeEndpoint,
+        PartitionData as PartitionData,
+        SnapshotId as SnapshotId,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

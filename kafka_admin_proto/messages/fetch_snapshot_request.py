@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["FetchSnapshotRequest", "PartitionSnapshot", "SnapshotId", "TopicSnapshot"]
 
@@ -75,6 +75,12 @@ class FetchSnapshotRequest(Message):
 
     message_name: ClassVar[str] = "FetchSnapshotRequest"
     api_key: ClassVar[int | None] = 59
+
+    from kafka_admin_proto.messages.fetch_snapshot_request import (
+        PartitionSnapshot as PartitionSnapshot,
+        SnapshotId as SnapshotId,
+        TopicSnapshot as TopicSnapshot,
+    )
 
     cluster_id: str | None = None
     replica_id: int = -1

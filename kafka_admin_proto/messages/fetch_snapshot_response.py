@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "FetchSnapshotResponse",
@@ -28,6 +28,8 @@ class SnapshotId(StructValue):
     - ``epoch``: int32
     """
 
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
     end_offset: int = 0
     epoch: int = 0
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()
@@ -41,6 +43,8 @@ class LeaderIdAndEpoch(StructValue):
     - ``leader_id``: int32, brokerId
     - ``leader_epoch``: int32
     """
+
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
 
     leader_id: int = 0
     leader_epoch: int = 0
@@ -61,7 +65,7 @@ class PartitionSnapshot(StructValue):
     - ``unaligned_records``: records, secret
     """
 
-    secret_fields: ClassVar[dict[str, str]] = {"unaligned_records": ""}
+    secret_fields: ClassVar[dict[str, str]] = {"unaligned_records": "", "unknown_tagged_fields": ""}
 
     index: int = 0
     error_code: int = 0
@@ -82,6 +86,8 @@ class TopicSnapshot(StructValue):
     - ``partitions``: []PartitionSnapshot
     """
 
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
     name: str = ""
     partitions: list[PartitionSnapshot] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()
@@ -96,6 +102,8 @@ class NodeEndpoint(StructValue):
     - ``host``: string, versions 1+
     - ``port``: uint16, versions 1+
     """
+
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
 
     node_id: int = 0
     host: str = ""
@@ -116,6 +124,15 @@ class FetchSnapshotResponse(Message):
 
     message_name: ClassVar[str] = "FetchSnapshotResponse"
     api_key: ClassVar[int | None] = 59
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
+    from kafka_admin_proto.messages.fetch_snapshot_response import (
+        LeaderIdAndEpoch as LeaderIdAndEpoch,
+        NodeEndpoint as NodeEndpoint,
+        PartitionSnapshot as PartitionSnapshot,
+        SnapshotId as SnapshotId,
+        TopicSnapshot as TopicSnapshot,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["Coordinator", "FindCoordinatorResponse"]
 
@@ -50,6 +50,8 @@ class FindCoordinatorResponse(Message):
 
     message_name: ClassVar[str] = "FindCoordinatorResponse"
     api_key: ClassVar[int | None] = 10
+
+    from kafka_admin_proto.messages.find_coordinator_response import Coordinator as Coordinator
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_admin_proto.codec import Message
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message
 
 __all__ = ["GetTelemetrySubscriptionsRequest"]
 

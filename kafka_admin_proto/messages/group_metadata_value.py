@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["GroupMetadataValue", "MemberMetadata"]
 
@@ -53,6 +53,8 @@ class GroupMetadataValue(Message):
 
     message_name: ClassVar[str] = "GroupMetadataValue"
     api_key: ClassVar[int | None] = 2
+
+    from kafka_admin_proto.messages.group_metadata_value import MemberMetadata as MemberMetadata
 
     protocol_type: str = ""
     generation: int = 0

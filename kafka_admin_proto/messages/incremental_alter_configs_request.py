@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AlterConfigsResource", "AlterableConfig", "IncrementalAlterConfigsRequest"]
 
@@ -22,7 +22,7 @@ class AlterableConfig(StructValue):
     - ``value``: string, nullable, secret by name
     """
 
-    secret_fields: ClassVar[dict[str, str]] = {"value": "name"}
+    secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
 
     name: str = ""
     config_operation: int = 0
@@ -39,6 +39,8 @@ class AlterConfigsResource(StructValue):
     - ``resource_name``: string, map key
     - ``configs``: []AlterableConfig
     """
+
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
 
     resource_type: int = 0
     resource_name: str = ""
@@ -57,6 +59,12 @@ class IncrementalAlterConfigsRequest(Message):
 
     message_name: ClassVar[str] = "IncrementalAlterConfigsRequest"
     api_key: ClassVar[int | None] = 44
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
+
+    from kafka_admin_proto.messages.incremental_alter_configs_request import (
+        AlterConfigsResource as AlterConfigsResource,
+        AlterableConfig as AlterableConfig,
+    )
 
     resources: list[AlterConfigsResource] = field(default_factory=list)
     validate_only: bool = False

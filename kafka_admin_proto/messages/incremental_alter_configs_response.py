@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AlterConfigsResourceResponse", "IncrementalAlterConfigsResponse"]
 
@@ -41,6 +41,10 @@ class IncrementalAlterConfigsResponse(Message):
 
     message_name: ClassVar[str] = "IncrementalAlterConfigsResponse"
     api_key: ClassVar[int | None] = 44
+
+    from kafka_admin_proto.messages.incremental_alter_configs_response import (
+        AlterConfigsResourceResponse as AlterConfigsResourceResponse,
+    )
 
     throttle_time_ms: int = 0
     responses: list[AlterConfigsResourceResponse] = field(default_factory=list)

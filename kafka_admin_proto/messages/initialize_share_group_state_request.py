@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["InitializeShareGroupStateRequest", "InitializeStateData", "PartitionData"]
 
@@ -55,6 +55,11 @@ class InitializeShareGroupStateRequest(Message):
 
     message_name: ClassVar[str] = "InitializeShareGroupStateRequest"
     api_key: ClassVar[int | None] = 83
+
+    from kafka_admin_proto.messages.initialize_share_group_state_request import (
+        InitializeStateData as InitializeStateData,
+        PartitionData as PartitionData,
+    )
 
     group_id: str = ""
     topics: list[InitializeStateData] = field(default_factory=list)

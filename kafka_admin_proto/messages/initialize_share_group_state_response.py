@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["InitializeShareGroupStateResponse", "InitializeStateResult", "PartitionResult"]
 
@@ -54,6 +54,11 @@ class InitializeShareGroupStateResponse(Message):
 
     message_name: ClassVar[str] = "InitializeShareGroupStateResponse"
     api_key: ClassVar[int | None] = 83
+
+    from kafka_admin_proto.messages.initialize_share_group_state_response import (
+        InitializeStateResult as InitializeStateResult,
+        PartitionResult as PartitionResult,
+    )
 
     results: list[InitializeStateResult] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["JoinGroupRequest", "JoinGroupRequestProtocol"]
 
@@ -43,6 +43,10 @@ class JoinGroupRequest(Message):
 
     message_name: ClassVar[str] = "JoinGroupRequest"
     api_key: ClassVar[int | None] = 11
+
+    from kafka_admin_proto.messages.join_group_request import (
+        JoinGroupRequestProtocol as JoinGroupRequestProtocol,
+    )
 
     group_id: str = ""
     session_timeout_ms: int = 0

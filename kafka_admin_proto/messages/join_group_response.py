@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["JoinGroupResponse", "JoinGroupResponseMember"]
 
@@ -46,6 +46,10 @@ class JoinGroupResponse(Message):
 
     message_name: ClassVar[str] = "JoinGroupResponse"
     api_key: ClassVar[int | None] = 11
+
+    from kafka_admin_proto.messages.join_group_response import (
+        JoinGroupResponseMember as JoinGroupResponseMember,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

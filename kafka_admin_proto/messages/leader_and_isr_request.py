@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "LeaderAndIsrLiveLeader",
@@ -102,6 +102,12 @@ class LeaderAndIsrRequest(Message):
 
     message_name: ClassVar[str] = "LeaderAndIsrRequest"
     api_key: ClassVar[int | None] = 4
+
+    from kafka_admin_proto.messages.leader_and_isr_request import (
+        LeaderAndIsrLiveLeader as LeaderAndIsrLiveLeader,
+        LeaderAndIsrPartitionState as LeaderAndIsrPartitionState,
+        LeaderAndIsrTopicState as LeaderAndIsrTopicState,
+    )
 
     controller_id: int = 0
     is_kraft_controller: bool = False

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["LeaderAndIsrPartitionError", "LeaderAndIsrResponse", "LeaderAndIsrTopicError"]
 
@@ -56,6 +56,11 @@ class LeaderAndIsrResponse(Message):
 
     message_name: ClassVar[str] = "LeaderAndIsrResponse"
     api_key: ClassVar[int | None] = 4
+
+    from kafka_admin_proto.messages.leader_and_isr_response import (
+        LeaderAndIsrPartitionError as LeaderAndIsrPartitionError,
+        LeaderAndIsrTopicError as LeaderAndIsrTopicError,
+    )
 
     error_code: int = 0
     partition_errors: list[LeaderAndIsrPartitionError] = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["LeaderChangeMessage", "Voter"]
 
@@ -40,6 +40,8 @@ class LeaderChangeMessage(Message):
     """
 
     message_name: ClassVar[str] = "LeaderChangeMessage"
+
+    from kafka_admin_proto.messages.leader_change_message import Voter as Voter
 
     version: int = 0
     leader_id: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["LeaveGroupRequest", "MemberIdentity"]
 
@@ -40,6 +40,8 @@ class LeaveGroupRequest(Message):
 
     message_name: ClassVar[str] = "LeaveGroupRequest"
     api_key: ClassVar[int | None] = 13
+
+    from kafka_admin_proto.messages.leave_group_request import MemberIdentity as MemberIdentity
 
     group_id: str = ""
     member_id: str = ""

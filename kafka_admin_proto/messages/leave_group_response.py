@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["LeaveGroupResponse", "MemberResponse"]
 
@@ -40,6 +40,8 @@ class LeaveGroupResponse(Message):
 
     message_name: ClassVar[str] = "LeaveGroupResponse"
     api_key: ClassVar[int | None] = 13
+
+    from kafka_admin_proto.messages.leave_group_response import MemberResponse as MemberResponse
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ConfigResource", "ListConfigResourcesResponse"]
 
@@ -38,6 +38,10 @@ class ListConfigResourcesResponse(Message):
 
     message_name: ClassVar[str] = "ListConfigResourcesResponse"
     api_key: ClassVar[int | None] = 74
+
+    from kafka_admin_proto.messages.list_config_resources_response import (
+        ConfigResource as ConfigResource,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

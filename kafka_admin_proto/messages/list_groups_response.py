@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ListGroupsResponse", "ListedGroup"]
 
@@ -42,6 +42,8 @@ class ListGroupsResponse(Message):
 
     message_name: ClassVar[str] = "ListGroupsResponse"
     api_key: ClassVar[int | None] = 16
+
+    from kafka_admin_proto.messages.list_groups_response import ListedGroup as ListedGroup
 
     throttle_time_ms: int = 0
     error_code: int = 0

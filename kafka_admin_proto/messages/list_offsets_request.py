@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ListOffsetsPartition", "ListOffsetsRequest", "ListOffsetsTopic"]
 
@@ -57,6 +57,11 @@ class ListOffsetsRequest(Message):
 
     message_name: ClassVar[str] = "ListOffsetsRequest"
     api_key: ClassVar[int | None] = 2
+
+    from kafka_admin_proto.messages.list_offsets_request import (
+        ListOffsetsPartition as ListOffsetsPartition,
+        ListOffsetsTopic as ListOffsetsTopic,
+    )
 
     replica_id: int = 0
     isolation_level: int = 0

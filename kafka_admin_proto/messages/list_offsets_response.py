@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ListOffsetsPartitionResponse", "ListOffsetsResponse", "ListOffsetsTopicResponse"]
 
@@ -59,6 +59,11 @@ class ListOffsetsResponse(Message):
 
     message_name: ClassVar[str] = "ListOffsetsResponse"
     api_key: ClassVar[int | None] = 2
+
+    from kafka_admin_proto.messages.list_offsets_response import (
+        ListOffsetsPartitionResponse as ListOffsetsPartitionResponse,
+        ListOffsetsTopicResponse as ListOffsetsTopicResponse,
+    )
 
     throttle_time_ms: int = 0
     topics: list[ListOffsetsTopicResponse] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ListPartitionReassignmentsRequest", "ListPartitionReassignmentsTopics"]
 
@@ -37,6 +37,10 @@ class ListPartitionReassignmentsRequest(Message):
 
     message_name: ClassVar[str] = "ListPartitionReassignmentsRequest"
     api_key: ClassVar[int | None] = 46
+
+    from kafka_admin_proto.messages.list_partition_reassignments_request import (
+        ListPartitionReassignmentsTopics as ListPartitionReassignmentsTopics,
+    )
 
     timeout_ms: int = 60000
     topics: list[ListPartitionReassignmentsTopics] | None = None

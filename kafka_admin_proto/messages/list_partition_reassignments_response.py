@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "ListPartitionReassignmentsResponse",
@@ -61,6 +61,11 @@ class ListPartitionReassignmentsResponse(Message):
 
     message_name: ClassVar[str] = "ListPartitionReassignmentsResponse"
     api_key: ClassVar[int | None] = 46
+
+    from kafka_admin_proto.messages.list_partition_reassignments_response import (
+        OngoingPartitionReassignment as OngoingPartitionReassignment,
+        OngoingTopicReassignment as OngoingTopicReassignment,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ListTransactionsResponse", "TransactionState"]
 
@@ -41,6 +41,10 @@ class ListTransactionsResponse(Message):
 
     message_name: ClassVar[str] = "ListTransactionsResponse"
     api_key: ClassVar[int | None] = 66
+
+    from kafka_admin_proto.messages.list_transactions_response import (
+        TransactionState as TransactionState,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["MetadataRequest", "MetadataRequestTopic"]
 
@@ -41,6 +41,10 @@ class MetadataRequest(Message):
 
     message_name: ClassVar[str] = "MetadataRequest"
     api_key: ClassVar[int | None] = 3
+
+    from kafka_admin_proto.messages.metadata_request import (
+        MetadataRequestTopic as MetadataRequestTopic,
+    )
 
     topics: list[MetadataRequestTopic] | None = field(default_factory=list)
     allow_auto_topic_creation: bool = True

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "MetadataResponse",
@@ -99,6 +99,12 @@ class MetadataResponse(Message):
 
     message_name: ClassVar[str] = "MetadataResponse"
     api_key: ClassVar[int | None] = 3
+
+    from kafka_admin_proto.messages.metadata_response import (
+        MetadataResponseBroker as MetadataResponseBroker,
+        MetadataResponsePartition as MetadataResponsePartition,
+        MetadataResponseTopic as MetadataResponseTopic,
+    )
 
     throttle_time_ms: int = 0
     brokers: list[MetadataResponseBroker] = field(default_factory=list)

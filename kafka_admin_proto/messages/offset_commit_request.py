@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["OffsetCommitRequest", "OffsetCommitRequestPartition", "OffsetCommitRequestTopic"]
 
@@ -65,6 +65,11 @@ class OffsetCommitRequest(Message):
 
     message_name: ClassVar[str] = "OffsetCommitRequest"
     api_key: ClassVar[int | None] = 8
+
+    from kafka_admin_proto.messages.offset_commit_request import (
+        OffsetCommitRequestPartition as OffsetCommitRequestPartition,
+        OffsetCommitRequestTopic as OffsetCommitRequestTopic,
+    )
 
     group_id: str = ""
     generation_id_or_member_epoch: int = -1

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["OffsetCommitResponse", "OffsetCommitResponsePartition", "OffsetCommitResponseTopic"]
 
@@ -55,6 +55,11 @@ class OffsetCommitResponse(Message):
 
     message_name: ClassVar[str] = "OffsetCommitResponse"
     api_key: ClassVar[int | None] = 8
+
+    from kafka_admin_proto.messages.offset_commit_response import (
+        OffsetCommitResponsePartition as OffsetCommitResponsePartition,
+        OffsetCommitResponseTopic as OffsetCommitResponseTopic,
+    )
 
     throttle_time_ms: int = 0
     topics: list[OffsetCommitResponseTopic] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["OffsetDeleteRequest", "OffsetDeleteRequestPartition", "OffsetDeleteRequestTopic"]
 
@@ -47,6 +47,11 @@ class OffsetDeleteRequest(Message):
 
     message_name: ClassVar[str] = "OffsetDeleteRequest"
     api_key: ClassVar[int | None] = 47
+
+    from kafka_admin_proto.messages.offset_delete_request import (
+        OffsetDeleteRequestPartition as OffsetDeleteRequestPartition,
+        OffsetDeleteRequestTopic as OffsetDeleteRequestTopic,
+    )
 
     group_id: str = ""
     topics: list[OffsetDeleteRequestTopic] = field(default_factory=list)

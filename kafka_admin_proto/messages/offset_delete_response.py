@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["OffsetDeleteResponse", "OffsetDeleteResponsePartition", "OffsetDeleteResponseTopic"]
 
@@ -50,6 +50,11 @@ class OffsetDeleteResponse(Message):
 
     message_name: ClassVar[str] = "OffsetDeleteResponse"
     api_key: ClassVar[int | None] = 47
+
+    from kafka_admin_proto.messages.offset_delete_response import (
+        OffsetDeleteResponsePartition as OffsetDeleteResponsePartition,
+        OffsetDeleteResponseTopic as OffsetDeleteResponseTopic,
+    )
 
     error_code: int = 0
     throttle_time_ms: int = 0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "OffsetFetchRequest",
@@ -80,6 +80,12 @@ class OffsetFetchRequest(Message):
 
     message_name: ClassVar[str] = "OffsetFetchRequest"
     api_key: ClassVar[int | None] = 9
+
+    from kafka_admin_proto.messages.offset_fetch_request import (
+        OffsetFetchRequestGroup as OffsetFetchRequestGroup,
+        OffsetFetchRequestTopic as OffsetFetchRequestTopic,
+        OffsetFetchRequestTopics as OffsetFetchRequestTopics,
+    )
 
     group_id: str = ""
     topics: list[OffsetFetchRequestTopic] | None = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "OffsetFetchResponse",
@@ -120,6 +120,14 @@ class OffsetFetchResponse(Message):
 
     message_name: ClassVar[str] = "OffsetFetchResponse"
     api_key: ClassVar[int | None] = 9
+
+    from kafka_admin_proto.messages.offset_fetch_response import (
+        OffsetFetchResponseGroup as OffsetFetchResponseGroup,
+        OffsetFetchResponsePartition as OffsetFetchResponsePartition,
+        OffsetFetchResponsePartitions as OffsetFetchResponsePartitions,
+        OffsetFetchResponseTopic as OffsetFetchResponseTopic,
+        OffsetFetchResponseTopics as OffsetFetchResponseTopics,
+    )
 
     throttle_time_ms: int = 0
     topics: list[OffsetFetchResponseTopic] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["OffsetForLeaderEpochRequest", "OffsetForLeaderPartition", "OffsetForLeaderTopic"]
 
@@ -53,6 +53,11 @@ class OffsetForLeaderEpochRequest(Message):
 
     message_name: ClassVar[str] = "OffsetForLeaderEpochRequest"
     api_key: ClassVar[int | None] = 23
+
+    from kafka_admin_proto.messages.offset_for_leader_epoch_request import (
+        OffsetForLeaderPartition as OffsetForLeaderPartition,
+        OffsetForLeaderTopic as OffsetForLeaderTopic,
+    )
 
     replica_id: int = -2
     topics: list[OffsetForLeaderTopic] = field(default_factory=list)

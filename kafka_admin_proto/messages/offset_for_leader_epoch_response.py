@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["EpochEndOffset", "OffsetForLeaderEpochResponse", "OffsetForLeaderTopicResult"]
 
@@ -55,6 +55,11 @@ class OffsetForLeaderEpochResponse(Message):
 
     message_name: ClassVar[str] = "OffsetForLeaderEpochResponse"
     api_key: ClassVar[int | None] = 23
+
+    from kafka_admin_proto.messages.offset_for_leader_epoch_response import (
+        EpochEndOffset as EpochEndOffset,
+        OffsetForLeaderTopicResult as OffsetForLeaderTopicResult,
+    )
 
     throttle_time_ms: int = 0
     topics: list[OffsetForLeaderTopicResult] = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["PartitionProduceData", "ProduceRequest", "TopicProduceData"]
 
@@ -57,6 +57,11 @@ class ProduceRequest(Message):
 
     message_name: ClassVar[str] = "ProduceRequest"
     api_key: ClassVar[int | None] = 0
+
+    from kafka_admin_proto.messages.produce_request import (
+        PartitionProduceData as PartitionProduceData,
+        TopicProduceData as TopicProduceData,
+    )
 
     transactional_id: str | None = None
     acks: int = 0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "BatchIndexAndErrorMessage",
@@ -121,6 +121,14 @@ class ProduceResponse(Message):
 
     message_name: ClassVar[str] = "ProduceResponse"
     api_key: ClassVar[int | None] = 0
+
+    from kafka_admin_proto.messages.produce_response import (
+        BatchIndexAndErrorMessage as BatchIndexAndErrorMessage,
+        LeaderIdAndEpoch as LeaderIdAndEpoch,
+        NodeEndpoint as NodeEndpoint,
+        PartitionProduceResponse as PartitionProduceResponse,
+        TopicProduceResponse as TopicProduceResponse,
+    )
 
     responses: list[TopicProduceResponse] = field(default_factory=list)
     throttle_time_ms: int = 0

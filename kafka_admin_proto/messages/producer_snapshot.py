@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ProducerEntry", "ProducerSnapshot"]
 
@@ -47,6 +47,8 @@ class ProducerSnapshot(Message):
     """
 
     message_name: ClassVar[str] = "ProducerSnapshot"
+
+    from kafka_admin_proto.messages.producer_snapshot import ProducerEntry as ProducerEntry
 
     crc: int = 0
     producer_entries: list[ProducerEntry] = field(default_factory=list)

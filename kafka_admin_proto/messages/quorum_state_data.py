@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["QuorumStateData", "Voter"]
 
@@ -41,6 +41,8 @@ class QuorumStateData(Message):
     """
 
     message_name: ClassVar[str] = "QuorumStateData"
+
+    from kafka_admin_proto.messages.quorum_state_data import Voter as Voter
 
     cluster_id: str = ""
     leader_id: int = -1

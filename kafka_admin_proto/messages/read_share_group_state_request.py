@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["PartitionData", "ReadShareGroupStateRequest", "ReadStateData"]
 
@@ -53,6 +53,11 @@ class ReadShareGroupStateRequest(Message):
 
     message_name: ClassVar[str] = "ReadShareGroupStateRequest"
     api_key: ClassVar[int | None] = 84
+
+    from kafka_admin_proto.messages.read_share_group_state_request import (
+        PartitionData as PartitionData,
+        ReadStateData as ReadStateData,
+    )
 
     group_id: str = ""
     topics: list[ReadStateData] = field(default_factory=list)

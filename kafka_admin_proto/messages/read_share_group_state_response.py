@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["PartitionResult", "ReadShareGroupStateResponse", "ReadStateResult", "StateBatch"]
 
@@ -78,6 +78,12 @@ class ReadShareGroupStateResponse(Message):
 
     message_name: ClassVar[str] = "ReadShareGroupStateResponse"
     api_key: ClassVar[int | None] = 84
+
+    from kafka_admin_proto.messages.read_share_group_state_response import (
+        PartitionResult as PartitionResult,
+        ReadStateResult as ReadStateResult,
+        StateBatch as StateBatch,
+    )
 
     results: list[ReadStateResult] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

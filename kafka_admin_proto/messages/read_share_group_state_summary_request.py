@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["PartitionData", "ReadShareGroupStateSummaryRequest", "ReadStateSummaryData"]
 
@@ -53,6 +53,11 @@ class ReadShareGroupStateSummaryRequest(Message):
 
     message_name: ClassVar[str] = "ReadShareGroupStateSummaryRequest"
     api_key: ClassVar[int | None] = 87
+
+    from kafka_admin_proto.messages.read_share_group_state_summary_request import (
+        PartitionData as PartitionData,
+        ReadStateSummaryData as ReadStateSummaryData,
+    )
 
     group_id: str = ""
     topics: list[ReadStateSummaryData] = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["PartitionResult", "ReadShareGroupStateSummaryResponse", "ReadStateSummaryResult"]
 
@@ -62,6 +62,11 @@ class ReadShareGroupStateSummaryResponse(Message):
 
     message_name: ClassVar[str] = "ReadShareGroupStateSummaryResponse"
     api_key: ClassVar[int | None] = 87
+
+    from kafka_admin_proto.messages.read_share_group_state_summary_response import (
+        PartitionResult as PartitionResult,
+        ReadStateSummaryResult as ReadStateSummaryResult,
+    )
 
     results: list[ReadStateSummaryResult] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["BrokerEndpoint", "BrokerFeature", "RegisterBrokerRecord"]
 
@@ -68,6 +68,11 @@ class RegisterBrokerRecord(Message):
 
     message_name: ClassVar[str] = "RegisterBrokerRecord"
     api_key: ClassVar[int | None] = 0
+
+    from kafka_admin_proto.messages.register_broker_record import (
+        BrokerEndpoint as BrokerEndpoint,
+        BrokerFeature as BrokerFeature,
+    )
 
     broker_id: int = 0
     is_migrating_zk_broker: bool = False

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ControllerEndpoint", "ControllerFeature", "RegisterControllerRecord"]
 
@@ -62,6 +62,11 @@ class RegisterControllerRecord(Message):
 
     message_name: ClassVar[str] = "RegisterControllerRecord"
     api_key: ClassVar[int | None] = 27
+
+    from kafka_admin_proto.messages.register_controller_record import (
+        ControllerEndpoint as ControllerEndpoint,
+        ControllerFeature as ControllerFeature,
+    )
 
     controller_id: int = 0
     incarnation_id: UUID = ZERO_UUID

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "RemoteLogSegmentIdEntry",
@@ -83,6 +83,12 @@ class RemoteLogSegmentMetadataRecord(Message):
 
     message_name: ClassVar[str] = "RemoteLogSegmentMetadataRecord"
     api_key: ClassVar[int | None] = 0
+
+    from kafka_admin_proto.messages.remote_log_segment_metadata_record import (
+        RemoteLogSegmentIdEntry as RemoteLogSegmentIdEntry,
+        SegmentLeaderEpochEntry as SegmentLeaderEpochEntry,
+        TopicIdPartitionEntry as TopicIdPartitionEntry,
+    )
 
     remote_log_segment_id: RemoteLogSegmentIdEntry = field(default_factory=RemoteLogSegmentIdEntry)
     start_offset: int = 0

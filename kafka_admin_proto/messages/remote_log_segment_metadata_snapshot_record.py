@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["RemoteLogSegmentMetadataSnapshotRecord", "SegmentLeaderEpochEntry"]
 
@@ -48,6 +48,10 @@ class RemoteLogSegmentMetadataSnapshotRecord(Message):
 
     message_name: ClassVar[str] = "RemoteLogSegmentMetadataSnapshotRecord"
     api_key: ClassVar[int | None] = 3
+
+    from kafka_admin_proto.messages.remote_log_segment_metadata_snapshot_record import (
+        SegmentLeaderEpochEntry as SegmentLeaderEpochEntry,
+    )
 
     segment_id: UUID = ZERO_UUID
     start_offset: int = 0

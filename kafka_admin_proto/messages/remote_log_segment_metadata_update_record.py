@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "RemoteLogSegmentIdEntry",
@@ -62,6 +62,11 @@ class RemoteLogSegmentMetadataUpdateRecord(Message):
 
     message_name: ClassVar[str] = "RemoteLogSegmentMetadataUpdateRecord"
     api_key: ClassVar[int | None] = 1
+
+    from kafka_admin_proto.messages.remote_log_segment_metadata_update_record import (
+        RemoteLogSegmentIdEntry as RemoteLogSegmentIdEntry,
+        TopicIdPartitionEntry as TopicIdPartitionEntry,
+    )
 
     remote_log_segment_id: RemoteLogSegmentIdEntry = field(default_factory=RemoteLogSegmentIdEntry)
     broker_id: int = 0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["RemotePartitionDeleteMetadataRecord", "TopicIdPartitionEntry"]
 
@@ -43,6 +43,10 @@ class RemotePartitionDeleteMetadataRecord(Message):
 
     message_name: ClassVar[str] = "RemotePartitionDeleteMetadataRecord"
     api_key: ClassVar[int | None] = 2
+
+    from kafka_admin_proto.messages.remote_partition_delete_metadata_record import (
+        TopicIdPartitionEntry as TopicIdPartitionEntry,
+    )
 
     topic_id_partition: TopicIdPartitionEntry = field(default_factory=TopicIdPartitionEntry)
     broker_id: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["RenewDelegationTokenRequest"]
 
@@ -21,7 +21,7 @@ class RenewDelegationTokenRequest(Message):
 
     message_name: ClassVar[str] = "RenewDelegationTokenRequest"
     api_key: ClassVar[int | None] = 39
-    secret_fields: ClassVar[dict[str, str]] = {"hmac": ""}
+    secret_fields: ClassVar[dict[str, str]] = {"hmac": "", "unknown_tagged_fields": ""}
 
     hmac: bytes = b""
     renew_period_ms: int = 0

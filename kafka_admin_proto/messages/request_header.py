@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["RequestHeader"]
 
@@ -22,6 +22,7 @@ class RequestHeader(Message):
     """
 
     message_name: ClassVar[str] = "RequestHeader"
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
 
     request_api_key: int = 0
     request_api_version: int = 0

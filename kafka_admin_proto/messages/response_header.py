@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["ResponseHeader"]
 
@@ -19,6 +19,7 @@ class ResponseHeader(Message):
     """
 
     message_name: ClassVar[str] = "ResponseHeader"
+    secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
 
     correlation_id: int = 0
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["SaslAuthenticateRequest"]
 
@@ -20,7 +20,7 @@ class SaslAuthenticateRequest(Message):
 
     message_name: ClassVar[str] = "SaslAuthenticateRequest"
     api_key: ClassVar[int | None] = 36
-    secret_fields: ClassVar[dict[str, str]] = {"auth_bytes": ""}
+    secret_fields: ClassVar[dict[str, str]] = {"auth_bytes": "", "unknown_tagged_fields": ""}
 
     auth_bytes: bytes = b""
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

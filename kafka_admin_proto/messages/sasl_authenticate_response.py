@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["SaslAuthenticateResponse"]
 
@@ -23,7 +23,7 @@ class SaslAuthenticateResponse(Message):
 
     message_name: ClassVar[str] = "SaslAuthenticateResponse"
     api_key: ClassVar[int | None] = 36
-    secret_fields: ClassVar[dict[str, str]] = {"auth_bytes": ""}
+    secret_fields: ClassVar[dict[str, str]] = {"auth_bytes": "", "unknown_tagged_fields": ""}
 
     error_code: int = 0
     error_message: str | None = ""

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "AcknowledgePartition",
@@ -77,6 +77,12 @@ class ShareAcknowledgeRequest(Message):
 
     message_name: ClassVar[str] = "ShareAcknowledgeRequest"
     api_key: ClassVar[int | None] = 79
+
+    from kafka_admin_proto.messages.share_acknowledge_request import (
+        AcknowledgePartition as AcknowledgePartition,
+        AcknowledgeTopic as AcknowledgeTopic,
+        AcknowledgementBatch as AcknowledgementBatch,
+    )
 
     group_id: str | None = None
     member_id: str | None = ""

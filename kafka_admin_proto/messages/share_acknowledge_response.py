@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "LeaderIdAndEpoch",
@@ -99,6 +99,13 @@ class ShareAcknowledgeResponse(Message):
 
     message_name: ClassVar[str] = "ShareAcknowledgeResponse"
     api_key: ClassVar[int | None] = 79
+
+    from kafka_admin_proto.messages.share_acknowledge_response import (
+        LeaderIdAndEpoch as LeaderIdAndEpoch,
+        NodeEndpoint as NodeEndpoint,
+        PartitionData as PartitionData,
+        ShareAcknowledgeTopicResponse as ShareAcknowledgeTopicResponse,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "AcknowledgementBatch",
@@ -101,6 +101,13 @@ class ShareFetchRequest(Message):
 
     message_name: ClassVar[str] = "ShareFetchRequest"
     api_key: ClassVar[int | None] = 78
+
+    from kafka_admin_proto.messages.share_fetch_request import (
+        AcknowledgementBatch as AcknowledgementBatch,
+        FetchPartition as FetchPartition,
+        FetchTopic as FetchTopic,
+        ForgottenTopic as ForgottenTopic,
+    )
 
     group_id: str | None = None
     member_id: str | None = ""

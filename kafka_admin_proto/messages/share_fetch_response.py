@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "AcquiredRecords",
@@ -124,6 +124,14 @@ class ShareFetchResponse(Message):
 
     message_name: ClassVar[str] = "ShareFetchResponse"
     api_key: ClassVar[int | None] = 78
+
+    from kafka_admin_proto.messages.share_fetch_response import (
+        AcquiredRecords as AcquiredRecords,
+        LeaderIdAndEpoch as LeaderIdAndEpoch,
+        NodeEndpoint as NodeEndpoint,
+        PartitionData as PartitionData,
+        ShareFetchableTopicResponse as ShareFetchableTopicResponse,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

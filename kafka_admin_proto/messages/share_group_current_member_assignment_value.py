@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ShareGroupCurrentMemberAssignmentValue", "TopicPartitions"]
 
@@ -41,6 +41,10 @@ class ShareGroupCurrentMemberAssignmentValue(Message):
 
     message_name: ClassVar[str] = "ShareGroupCurrentMemberAssignmentValue"
     api_key: ClassVar[int | None] = 14
+
+    from kafka_admin_proto.messages.share_group_current_member_assignment_value import (
+        TopicPartitions as TopicPartitions,
+    )
 
     member_epoch: int = 0
     previous_member_epoch: int = 0

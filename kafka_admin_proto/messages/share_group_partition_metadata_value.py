@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ShareGroupPartitionMetadataValue", "TopicInfo", "TopicPartitionsInfo"]
 
@@ -54,6 +54,11 @@ class ShareGroupPartitionMetadataValue(Message):
     """
 
     message_name: ClassVar[str] = "ShareGroupPartitionMetadataValue"
+
+    from kafka_admin_proto.messages.share_group_partition_metadata_value import (
+        TopicInfo as TopicInfo,
+        TopicPartitionsInfo as TopicPartitionsInfo,
+    )
 
     initialized_topics: list[TopicPartitionsInfo] = field(default_factory=list)
     deleting_topics: list[TopicInfo] = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ShareGroupStatePartitionMetadataValue", "TopicInfo", "TopicPartitionsInfo"]
 
@@ -56,6 +56,11 @@ class ShareGroupStatePartitionMetadataValue(Message):
 
     message_name: ClassVar[str] = "ShareGroupStatePartitionMetadataValue"
     api_key: ClassVar[int | None] = 15
+
+    from kafka_admin_proto.messages.share_group_state_partition_metadata_value import (
+        TopicInfo as TopicInfo,
+        TopicPartitionsInfo as TopicPartitionsInfo,
+    )
 
     initializing_topics: list[TopicPartitionsInfo] = field(default_factory=list)
     initialized_topics: list[TopicPartitionsInfo] = field(default_factory=list)

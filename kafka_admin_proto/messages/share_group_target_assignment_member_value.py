@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ShareGroupTargetAssignmentMemberValue", "TopicPartition"]
 
@@ -38,6 +38,10 @@ class ShareGroupTargetAssignmentMemberValue(Message):
 
     message_name: ClassVar[str] = "ShareGroupTargetAssignmentMemberValue"
     api_key: ClassVar[int | None] = 13
+
+    from kafka_admin_proto.messages.share_group_target_assignment_member_value import (
+        TopicPartition as TopicPartition,
+    )
 
     topic_partitions: list[TopicPartition] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ShareSnapshotValue", "StateBatch"]
 
@@ -47,6 +47,8 @@ class ShareSnapshotValue(Message):
 
     message_name: ClassVar[str] = "ShareSnapshotValue"
     api_key: ClassVar[int | None] = 0
+
+    from kafka_admin_proto.messages.share_snapshot_value import StateBatch as StateBatch
 
     snapshot_epoch: int = 0
     state_epoch: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ShareUpdateValue", "StateBatch"]
 
@@ -44,6 +44,8 @@ class ShareUpdateValue(Message):
 
     message_name: ClassVar[str] = "ShareUpdateValue"
     api_key: ClassVar[int | None] = 1
+
+    from kafka_admin_proto.messages.share_update_value import StateBatch as StateBatch
 
     snapshot_epoch: int = 0
     leader_epoch: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "StopReplicaPartitionState",
@@ -93,6 +93,13 @@ class StopReplicaRequest(Message):
 
     message_name: ClassVar[str] = "StopReplicaRequest"
     api_key: ClassVar[int | None] = 5
+
+    from kafka_admin_proto.messages.stop_replica_request import (
+        StopReplicaPartitionState as StopReplicaPartitionState,
+        StopReplicaPartitionV0 as StopReplicaPartitionV0,
+        StopReplicaTopicState as StopReplicaTopicState,
+        StopReplicaTopicV1 as StopReplicaTopicV1,
+    )
 
     controller_id: int = 0
     is_kraft_controller: bool = False

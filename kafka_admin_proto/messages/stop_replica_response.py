@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["StopReplicaPartitionError", "StopReplicaResponse"]
 
@@ -39,6 +39,10 @@ class StopReplicaResponse(Message):
 
     message_name: ClassVar[str] = "StopReplicaResponse"
     api_key: ClassVar[int | None] = 5
+
+    from kafka_admin_proto.messages.stop_replica_response import (
+        StopReplicaPartitionError as StopReplicaPartitionError,
+    )
 
     error_code: int = 0
     partition_errors: list[StopReplicaPartitionError] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["StreamsGroupCurrentMemberAssignmentValue", "TaskIds"]
 
@@ -46,6 +46,10 @@ class StreamsGroupCurrentMemberAssignmentValue(Message):
 
     message_name: ClassVar[str] = "StreamsGroupCurrentMemberAssignmentValue"
     api_key: ClassVar[int | None] = 22
+
+    from kafka_admin_proto.messages.streams_group_current_member_assignment_value import (
+        TaskIds as TaskIds,
+    )
 
     member_epoch: int = 0
     previous_member_epoch: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "Assignment",
@@ -303,6 +303,23 @@ class StreamsGroupDescribeResponse(Message):
 
     message_name: ClassVar[str] = "StreamsGroupDescribeResponse"
     api_key: ClassVar[int | None] = 89
+
+    from kafka_admin_proto.messages.streams_group_describe_response import (
+        Assignment as Assignment,
+        DescribedGroup as DescribedGroup,
+        Endpoint as Endpoint,
+        KeyValue as KeyValue,
+        Member as Member,
+        Subtopology as Subtopology,
+        TaskIds as TaskIds,
+        TaskOffset as TaskOffset,
+        TopicInfo as TopicInfo,
+        Topology as Topology,
+        TopologyDescription as TopologyDescription,
+        TopologyDescriptionGlobalStore as TopologyDescriptionGlobalStore,
+        TopologyDescriptionNode as TopologyDescriptionNode,
+        TopologyDescriptionSubtopology as TopologyDescriptionSubtopology,
+    )
 
     throttle_time_ms: int = 0
     groups: list[DescribedGroup] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "CopartitionGroup",
@@ -178,6 +178,17 @@ class StreamsGroupHeartbeatRequest(Message):
 
     message_name: ClassVar[str] = "StreamsGroupHeartbeatRequest"
     api_key: ClassVar[int | None] = 88
+
+    from kafka_admin_proto.messages.streams_group_heartbeat_request import (
+        CopartitionGroup as CopartitionGroup,
+        Endpoint as Endpoint,
+        KeyValue as KeyValue,
+        Subtopology as Subtopology,
+        TaskIds as TaskIds,
+        TaskOffset as TaskOffset,
+        TopicInfo as TopicInfo,
+        Topology as Topology,
+    )
 
     group_id: str = ""
     member_id: str = ""

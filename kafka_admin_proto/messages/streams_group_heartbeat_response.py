@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "Endpoint",
@@ -116,6 +116,14 @@ class StreamsGroupHeartbeatResponse(Message):
 
     message_name: ClassVar[str] = "StreamsGroupHeartbeatResponse"
     api_key: ClassVar[int | None] = 88
+
+    from kafka_admin_proto.messages.streams_group_heartbeat_response import (
+        Endpoint as Endpoint,
+        EndpointToPartitions as EndpointToPartitions,
+        Status as Status,
+        TaskIds as TaskIds,
+        TopicPartition as TopicPartition,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

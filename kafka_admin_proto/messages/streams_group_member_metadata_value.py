@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["Endpoint", "KeyValue", "StreamsGroupMemberMetadataValue"]
 
@@ -58,6 +58,11 @@ class StreamsGroupMemberMetadataValue(Message):
 
     message_name: ClassVar[str] = "StreamsGroupMemberMetadataValue"
     api_key: ClassVar[int | None] = 19
+
+    from kafka_admin_proto.messages.streams_group_member_metadata_value import (
+        Endpoint as Endpoint,
+        KeyValue as KeyValue,
+    )
 
     instance_id: str | None = ""
     rack_id: str | None = ""

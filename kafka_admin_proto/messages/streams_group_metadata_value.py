@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["LastAssignmentConfig", "StreamsGroupMetadataValue"]
 
@@ -41,6 +41,10 @@ class StreamsGroupMetadataValue(Message):
 
     message_name: ClassVar[str] = "StreamsGroupMetadataValue"
     api_key: ClassVar[int | None] = 17
+
+    from kafka_admin_proto.messages.streams_group_metadata_value import (
+        LastAssignmentConfig as LastAssignmentConfig,
+    )
 
     epoch: int = 0
     metadata_hash: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["StreamsGroupTargetAssignmentMemberValue", "TaskIds"]
 
@@ -38,6 +38,10 @@ class StreamsGroupTargetAssignmentMemberValue(Message):
 
     message_name: ClassVar[str] = "StreamsGroupTargetAssignmentMemberValue"
     api_key: ClassVar[int | None] = 21
+
+    from kafka_admin_proto.messages.streams_group_target_assignment_member_value import (
+        TaskIds as TaskIds,
+    )
 
     active_tasks: list[TaskIds] = field(default_factory=list)
     standby_tasks: list[TaskIds] = field(default_factory=list)

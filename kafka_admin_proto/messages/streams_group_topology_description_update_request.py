@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "StreamsGroupTopologyDescriptionUpdateRequest",
@@ -95,6 +95,13 @@ class StreamsGroupTopologyDescriptionUpdateRequest(Message):
 
     message_name: ClassVar[str] = "StreamsGroupTopologyDescriptionUpdateRequest"
     api_key: ClassVar[int | None] = 93
+
+    from kafka_admin_proto.messages.streams_group_topology_description_update_request import (
+        TopologyDescription as TopologyDescription,
+        TopologyDescriptionGlobalStore as TopologyDescriptionGlobalStore,
+        TopologyDescriptionNode as TopologyDescriptionNode,
+        TopologyDescriptionSubtopology as TopologyDescriptionSubtopology,
+    )
 
     group_id: str = ""
     member_id: str = ""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "CopartitionGroup",
@@ -101,6 +101,13 @@ class StreamsGroupTopologyValue(Message):
 
     message_name: ClassVar[str] = "StreamsGroupTopologyValue"
     api_key: ClassVar[int | None] = 23
+
+    from kafka_admin_proto.messages.streams_group_topology_value import (
+        CopartitionGroup as CopartitionGroup,
+        Subtopology as Subtopology,
+        TopicConfig as TopicConfig,
+        TopicInfo as TopicInfo,
+    )
 
     epoch: int = 0
     subtopologies: list[Subtopology] = field(default_factory=list)

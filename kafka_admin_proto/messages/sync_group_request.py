@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["SyncGroupRequest", "SyncGroupRequestAssignment"]
 
@@ -42,6 +42,10 @@ class SyncGroupRequest(Message):
 
     message_name: ClassVar[str] = "SyncGroupRequest"
     api_key: ClassVar[int | None] = 14
+
+    from kafka_admin_proto.messages.sync_group_request import (
+        SyncGroupRequestAssignment as SyncGroupRequestAssignment,
+    )
 
     group_id: str = ""
     generation_id: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["PartitionsSchema", "TransactionLogValue"]
 
@@ -46,6 +46,10 @@ class TransactionLogValue(Message):
 
     message_name: ClassVar[str] = "TransactionLogValue"
     api_key: ClassVar[int | None] = 0
+
+    from kafka_admin_proto.messages.transaction_log_value import (
+        PartitionsSchema as PartitionsSchema,
+    )
 
     producer_id: int = 0
     previous_producer_id: int = -1

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "TxnOffsetCommitRequest",
@@ -69,6 +69,11 @@ class TxnOffsetCommitRequest(Message):
 
     message_name: ClassVar[str] = "TxnOffsetCommitRequest"
     api_key: ClassVar[int | None] = 28
+
+    from kafka_admin_proto.messages.txn_offset_commit_request import (
+        TxnOffsetCommitRequestPartition as TxnOffsetCommitRequestPartition,
+        TxnOffsetCommitRequestTopic as TxnOffsetCommitRequestTopic,
+    )
 
     transactional_id: str = ""
     group_id: str = ""

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "TxnOffsetCommitResponse",
@@ -59,6 +59,11 @@ class TxnOffsetCommitResponse(Message):
 
     message_name: ClassVar[str] = "TxnOffsetCommitResponse"
     api_key: ClassVar[int | None] = 28
+
+    from kafka_admin_proto.messages.txn_offset_commit_response import (
+        TxnOffsetCommitResponsePartition as TxnOffsetCommitResponsePartition,
+        TxnOffsetCommitResponseTopic as TxnOffsetCommitResponseTopic,
+    )
 
     throttle_time_ms: int = 0
     topics: list[TxnOffsetCommitResponseTopic] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["FeatureUpdateKey", "UpdateFeaturesRequest"]
 
@@ -42,6 +42,10 @@ class UpdateFeaturesRequest(Message):
 
     message_name: ClassVar[str] = "UpdateFeaturesRequest"
     api_key: ClassVar[int | None] = 57
+
+    from kafka_admin_proto.messages.update_features_request import (
+        FeatureUpdateKey as FeatureUpdateKey,
+    )
 
     timeout_ms: int = 60000
     feature_updates: list[FeatureUpdateKey] = field(default_factory=list)

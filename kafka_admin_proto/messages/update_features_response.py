@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["UpdatableFeatureResult", "UpdateFeaturesResponse"]
 
@@ -41,6 +41,10 @@ class UpdateFeaturesResponse(Message):
 
     message_name: ClassVar[str] = "UpdateFeaturesResponse"
     api_key: ClassVar[int | None] = 57
+
+    from kafka_admin_proto.messages.update_features_response import (
+        UpdatableFeatureResult as UpdatableFeatureResult,
+    )
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "UpdateMetadataBroker",
@@ -119,6 +119,13 @@ class UpdateMetadataRequest(Message):
 
     message_name: ClassVar[str] = "UpdateMetadataRequest"
     api_key: ClassVar[int | None] = 6
+
+    from kafka_admin_proto.messages.update_metadata_request import (
+        UpdateMetadataBroker as UpdateMetadataBroker,
+        UpdateMetadataEndpoint as UpdateMetadataEndpoint,
+        UpdateMetadataPartitionState as UpdateMetadataPartitionState,
+        UpdateMetadataTopicState as UpdateMetadataTopicState,
+    )
 
     controller_id: int = 0
     is_kraft_controller: bool = False

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["KRaftVersionFeature", "Listener", "UpdateRaftVoterRequest"]
 
@@ -59,6 +59,11 @@ class UpdateRaftVoterRequest(Message):
 
     message_name: ClassVar[str] = "UpdateRaftVoterRequest"
     api_key: ClassVar[int | None] = 82
+
+    from kafka_admin_proto.messages.update_raft_voter_request import (
+        KRaftVersionFeature as KRaftVersionFeature,
+        Listener as Listener,
+    )
 
     cluster_id: str | None = ""
     current_leader_epoch: int = 0

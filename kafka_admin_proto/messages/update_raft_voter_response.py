@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["CurrentLeader", "UpdateRaftVoterResponse"]
 
@@ -42,6 +42,8 @@ class UpdateRaftVoterResponse(Message):
 
     message_name: ClassVar[str] = "UpdateRaftVoterResponse"
     api_key: ClassVar[int | None] = 82
+
+    from kafka_admin_proto.messages.update_raft_voter_response import CurrentLeader as CurrentLeader
 
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka_admin_proto.codec import Message
+from kafka_admin_proto.values import Message
 
 __all__ = ["UserScramCredentialRecord"]
 
@@ -25,7 +25,12 @@ class UserScramCredentialRecord(Message):
 
     message_name: ClassVar[str] = "UserScramCredentialRecord"
     api_key: ClassVar[int | None] = 11
-    secret_fields: ClassVar[dict[str, str]] = {"salt": "", "stored_key": "", "server_key": ""}
+    secret_fields: ClassVar[dict[str, str]] = {
+        "salt": "",
+        "stored_key": "",
+        "server_key": "",
+        "unknown_tagged_fields": "",
+    }
 
     name: str = ""
     mechanism: int = 0

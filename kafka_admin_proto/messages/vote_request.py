@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["PartitionData", "TopicData", "VoteRequest"]
 
@@ -66,6 +66,11 @@ class VoteRequest(Message):
 
     message_name: ClassVar[str] = "VoteRequest"
     api_key: ClassVar[int | None] = 52
+
+    from kafka_admin_proto.messages.vote_request import (
+        PartitionData as PartitionData,
+        TopicData as TopicData,
+    )
 
     cluster_id: str | None = None
     voter_id: int = -1

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["NodeEndpoint", "PartitionData", "TopicData", "VoteResponse"]
 
@@ -74,6 +74,12 @@ class VoteResponse(Message):
 
     message_name: ClassVar[str] = "VoteResponse"
     api_key: ClassVar[int | None] = 52
+
+    from kafka_admin_proto.messages.vote_response import (
+        NodeEndpoint as NodeEndpoint,
+        PartitionData as PartitionData,
+        TopicData as TopicData,
+    )
 
     error_code: int = 0
     topics: list[TopicData] = field(default_factory=list)

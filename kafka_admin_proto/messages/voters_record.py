@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["Endpoint", "KRaftVersionFeature", "Voter", "VotersRecord"]
 
@@ -72,6 +72,12 @@ class VotersRecord(Message):
     """
 
     message_name: ClassVar[str] = "VotersRecord"
+
+    from kafka_admin_proto.messages.voters_record import (
+        Endpoint as Endpoint,
+        KRaftVersionFeature as KRaftVersionFeature,
+        Voter as Voter,
+    )
 
     version: int = 0
     voters: list[Voter] = field(default_factory=list)

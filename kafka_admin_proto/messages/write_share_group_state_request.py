@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["PartitionData", "StateBatch", "WriteShareGroupStateRequest", "WriteStateData"]
 
@@ -79,6 +79,12 @@ class WriteShareGroupStateRequest(Message):
 
     message_name: ClassVar[str] = "WriteShareGroupStateRequest"
     api_key: ClassVar[int | None] = 85
+
+    from kafka_admin_proto.messages.write_share_group_state_request import (
+        PartitionData as PartitionData,
+        StateBatch as StateBatch,
+        WriteStateData as WriteStateData,
+    )
 
     group_id: str = ""
     topics: list[WriteStateData] = field(default_factory=list)

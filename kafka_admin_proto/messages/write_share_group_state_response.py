@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["PartitionResult", "WriteShareGroupStateResponse", "WriteStateResult"]
 
@@ -54,6 +54,11 @@ class WriteShareGroupStateResponse(Message):
 
     message_name: ClassVar[str] = "WriteShareGroupStateResponse"
     api_key: ClassVar[int | None] = 85
+
+    from kafka_admin_proto.messages.write_share_group_state_response import (
+        PartitionResult as PartitionResult,
+        WriteStateResult as WriteStateResult,
+    )
 
     results: list[WriteStateResult] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

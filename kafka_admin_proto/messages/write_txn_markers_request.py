@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["WritableTxnMarker", "WritableTxnMarkerTopic", "WriteTxnMarkersRequest"]
 
@@ -58,6 +58,11 @@ class WriteTxnMarkersRequest(Message):
 
     message_name: ClassVar[str] = "WriteTxnMarkersRequest"
     api_key: ClassVar[int | None] = 27
+
+    from kafka_admin_proto.messages.write_txn_markers_request import (
+        WritableTxnMarker as WritableTxnMarker,
+        WritableTxnMarkerTopic as WritableTxnMarkerTopic,
+    )
 
     markers: list[WritableTxnMarker] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "WritableTxnMarkerPartitionResult",
@@ -69,6 +69,12 @@ class WriteTxnMarkersResponse(Message):
 
     message_name: ClassVar[str] = "WriteTxnMarkersResponse"
     api_key: ClassVar[int | None] = 27
+
+    from kafka_admin_proto.messages.write_txn_markers_response import (
+        WritableTxnMarkerPartitionResult as WritableTxnMarkerPartitionResult,
+        WritableTxnMarkerResult as WritableTxnMarkerResult,
+        WritableTxnMarkerTopicResult as WritableTxnMarkerTopicResult,
+    )
 
     markers: list[WritableTxnMarkerResult] = field(default_factory=list)
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()

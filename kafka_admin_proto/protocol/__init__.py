@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT, FrameReader, frame
 from kafka_admin_proto.protocol.headers import request_header_version, response_header_version
+from kafka_admin_proto.protocol.payload_writers import write_request, write_response
 from kafka_admin_proto.protocol.payloads import (
     Request,
     Response,
+    api_name,
+    expects_response,
     read_request,
     read_response,
-    write_request,
-    write_response,
 )
 from kafka_admin_proto.protocol.versions import (
     Api,
@@ -26,7 +27,9 @@ __all__ = [
     "FrameReader",
     "Request",
     "Response",
+    "api_name",
     "api_versions",
+    "expects_response",
     "frame",
     "negotiate",
     "negotiate_apis",

@@ -6,8 +6,8 @@
 
 The data is ``schemas/errors.json``, read when a code is first asked for. Dialect ``kafka`` are the
 codes of Kafka 4.4.0. Dialect ``kip-4`` are those that a draft of KIP-4 proposed: at first with
-codes (1001 to 1009), later without, some of them new. An error that both of its tables have is one
-error here, for the requests of both.
+codes (1001 to 1009), later without, some of them new; ``kip-4a`` and ``kip-4b`` share them. An
+error that both of its tables have is one error here, for the requests of both.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ import msgspec
 
 from kafka_admin_proto.errors import UnknownErrorCodeError
 from kafka_admin_proto.schema.catalog import catalog
+
+#: Drafts of KIP-4 whose errors are those of another of its drafts.
+_SHARED = {"kip-4a": "kip-4", "kip-4b": "kip-4"}
 
 
 class ErrorCode(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,16 +50,27 @@ def error_code(key: int | str, *, dialect: str = "kafka") -> ErrorCode:
     return found
 
 
+def find_error(code: int, *, dialect: str = "kafka") -> ErrorCode | None:
+    """The error that a code stands for in messages of a dialect; None for an unknown one.
+
+    A message of a draft may have the draft's own codes and Kafka's. A dialect without error codes
+    has Kafka's.
+    """
+    own = _dialects().get(_SHARED.get(dialect, dialect))
+    found = None if own is None else own.by_code.get(code)
+    return found or _dialects()["kafka"].by_code.get(code)
+
+
 def error_name(code: int, *, dialect: str = "kafka") -> str | None:
-    """The name of a code; None for one that the dialect does not have."""
-    found = _dialect(dialect).by_code.get(code)
+    """The name of a code, found as by ``find_error``; None for an unknown one."""
+    found = find_error(code, dialect=dialect)
     return None if found is None else found.name
 
 
 def error_label(code: int, *, dialect: str = "kafka") -> str:
     """A code with its name as people want to see it, "36 TOPIC_ALREADY_EXISTS".
 
-    A code that the dialect does not have is the number alone.
+    An unknown code is the number alone.
     """
     name = error_name(code, dialect=dialect)
     return str(code) if name is None else f"{code} {name}"
@@ -104,7 +118,7 @@ def _dialects() -> dict[str, _Dialect]:
 
 
 def _dialect(name: str) -> _Dialect:
-    found = _dialects().get(name)
+    found = _dialects().get(_SHARED.get(name, name))
     if found is None:
         raise UnknownErrorCodeError(
             f"no error codes for dialect {name!r}; there are those of {', '.join(_dialects())}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafka_admin_proto.codec import Buffer, as_bytes
 from kafka_admin_proto.errors import EncodeError, FrameError
 
 #: A broker's ``socket.request.max.bytes``: what no request it accepts is larger than.
@@ -24,8 +25,10 @@ _STRANGERS = {
 }
 
 
-def frame(payload: bytes | bytearray | memoryview) -> bytes:
-    """The payload with its size in front."""
+def frame(payload: Buffer) -> bytes:
+    """The payload with its size in front; TypeError for what is not bytes."""
+    if not isinstance(payload, bytes):
+        payload = as_bytes(payload)
     size = len(payload)
     if size >= 1 << 31:
         raise EncodeError(f"a payload of {size} bytes does not fit a frame", value=size)
@@ -64,7 +67,7 @@ class FrameReader:
     def __init__(self, limit: int = DEFAULT_FRAME_LIMIT) -> None:
         self.limit = limit
         #: Offset in the stream of the frame that comes next.
-        self.offset = 0
+        self.offset: int = 0
         self._buffer = bytearray()
         self._size: int | None = None
         self._error: FrameError | None = None
@@ -74,14 +77,14 @@ class FrameReader:
         """Bytes that wait for the rest of their frame."""
         return len(self._buffer) + (4 if self._size is not None else 0)
 
-    def feed(self, data: bytes | bytearray | memoryview) -> Iterator[bytes]:
+    def feed(self, data: Buffer) -> Iterator[bytes]:
         """Take the next piece of the stream; yields each payload that is now whole.
 
         Frames that were whole before a bad size are yielded before it raises. All of ``data`` is
-        kept even when the caller stops iterating early.
+        kept even when the caller stops iterating early. TypeError for what is not bytes.
         """
         if self._error is None:
-            self._buffer += data
+            self._buffer += as_bytes(data)
         return self._payloads()
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from kafka_admin_proto.schema.catalog import catalog
 
+PRODUCE_KEY = 0
 API_VERSIONS_KEY = 18
 _CONTROLLED_SHUTDOWN_KEY = 7
 

@@ -2,17 +2,26 @@
 
 ``read_request`` and ``read_response`` do not raise for what a peer sent. What they could not make
 sense of stands in ``error`` and ``problem``, and the bytes of the body are there in any case.
+``encode`` of what they return writes the bytes that were read, but for what was changed since.
 """
 
 from __future__ import annotations
 
 import struct
 from functools import lru_cache
-from typing import Any, ClassVar, TypeVar
+from operator import index
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from kafka_admin_proto.codec import Buffer, Codec, Message, codec
+from kafka_admin_proto.codec import (
+    Buffer,
+    Codec,
+    as_bytes,
+    check_offset,
+    codec,
+    version_number,
+)
 from kafka_admin_proto.errors import (
     DecodeError,
     EncodeError,
@@ -24,11 +33,14 @@ from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.protocol.headers import (
     API_VERSIONS_KEY,
+    PRODUCE_KEY,
     message_of,
     request_header_version,
     response_header_version,
 )
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.values import Message
+from kafka_admin_proto.wire.base import cannot_encode, shown
 
 _H = TypeVar("_H", RequestHeader, ResponseHeader)
 
@@ -37,24 +49,28 @@ _KEY_AND_VERSION = struct.Struct(">hh").unpack_from
 UNSUPPORTED_VERSION = 35
 
 
-class _Payload(msgspec.Struct, kw_only=True):
+class _Payload(msgspec.Struct, Generic[_H], kw_only=True):
     """What requests and responses share.
 
-    ``api`` is the api's name without "Request" or "Response", None for an unknown key. ``data`` is
-    the whole payload and ``body_offset`` where the body starts in it. ``body`` is None when it was
-    not asked for or could not be read; ``error`` then says why. A body with bytes left over has
-    both a ``body`` and an ``error``. Where the payload was read from an offset, ``data`` is all
-    that was given, and offsets count from its start.
+    ``header`` is None when the payload is too short to have one, or has none that reads. ``api`` is
+    the api's name without "Request" or "Response", None for an unknown key. ``data`` is the whole
+    payload and ``body_offset`` where the body starts in it. ``body`` is None when it was not asked
+    for or could not be read; ``error`` then says why. A body with bytes left over has both a
+    ``body`` and an ``error``. Where the payload was read from an offset, ``data`` is all that was
+    given, ``offset`` is where the payload starts in it, and offsets count from its start.
     """
 
     message_type: ClassVar[str]
+    header_class: ClassVar[type[Message]]
 
+    header: _H | None
     api_key: int
     api_version: int
     api: str | None
     data: bytes
     dialect: str = "kafka"
     header_version: int
+    offset: int = 0
     body_offset: int
     body: Message | None = None
     error: KafkaAdminProtoError | None = None
@@ -98,16 +114,79 @@ class _Payload(msgspec.Struct, kw_only=True):
                 self.error = error
         return self.body
 
+    def encode(self) -> bytes:
+        """The payload as it is now: the bytes that were read, but for what was changed since.
 
-class Request(_Payload, kw_only=True):
-    """A request; ``header`` is None when the payload is too short to have one."""
+        Header and body are compared one by one. Each keeps its bytes, canonical or not, unless its
+        value has changed, at whatever depth. A changed header is written in the version that it
+        was read in. A body that was not read, or could not be, keeps its bytes. Bytes left over
+        behind a body stay there, also when the body is replaced; ``error = None`` drops them.
+
+        Raises EncodeError for a header or body that cannot be written, and UnknownMessageError
+        for a new body of an api or a version that is not known.
+        """
+        if self.body_offset == self.offset:
+            if self.header is None and self.body is None:
+                return self.data[self.offset :]
+            raise EncodeError(
+                "the payload has no header that could be read, so that nothing in it can be "
+                f"replaced; write_{self.message_type} makes one of a header and a body"
+            )
+        head, body = self._written_header(), self._written_body()
+        if head is None and body is None:
+            return self.data[self.offset :]
+        if head is None:
+            head = self.data[self.offset : self.body_offset]
+        return head + (self.raw_body if body is None else body)
+
+    def _written_header(self) -> bytes | None:
+        """The header's bytes; None where they are those that were read."""
+        if not isinstance(self.header, self.header_class):
+            raise cannot_encode(
+                "header", self.header, f"the header, a {self.header_class.__name__}"
+            )
+        self._check_header()
+        found = codec(type(self.header), self.header_version)
+        return _written(found, self.header, self.data[self.offset : self.body_offset])
+
+    def _written_body(self) -> bytes | None:
+        """The same of the body, with the bytes left over behind it."""
+        if self.body is None:
+            return None
+        rest = self.error.rest if isinstance(self.error, TrailingBytesError) else b""
+        read = self.data[self.body_offset : len(self.data) - len(rest)]
+        written = _written(self.codec, self.body, read)
+        return None if written is None else written + rest
+
+    def _check_header(self) -> None:
+        """Raise EncodeError for a header that the body's bytes cannot stand behind."""
+
+
+class Request(_Payload[RequestHeader], kw_only=True):
+    """A request, of the api and version that its header names."""
 
     message_type: ClassVar[str] = "request"
+    header_class: ClassVar[type[Message]] = RequestHeader
 
-    header: RequestHeader | None
+    @property
+    def expects_response(self) -> bool:
+        """Whether the broker answers: see ``expects_response``; reads the body of a Produce."""
+        if self.api_key != PRODUCE_KEY:
+            return True
+        return expects_response(self.api_key, self.read_body())
+
+    def _check_header(self) -> None:
+        header = self.header
+        asked = (self.api_key, self.api_version)
+        if header and (header.request_api_key, header.request_api_version) != asked:
+            raise EncodeError(
+                f"the header names api key {header.request_api_key} at version "
+                f"{header.request_api_version}, and the body was read as {asked[0]} at version "
+                f"{asked[1]}; write_request(body, header=...) writes it at another version"
+            )
 
 
-class Response(_Payload, kw_only=True):
+class Response(_Payload[ResponseHeader], kw_only=True):
     """A response, read as that of ``api_key`` at ``api_version``.
 
     A broker answers an ApiVersions request of an unknown version in version 0, so that
@@ -115,8 +194,31 @@ class Response(_Payload, kw_only=True):
     """
 
     message_type: ClassVar[str] = "response"
+    header_class: ClassVar[type[Message]] = ResponseHeader
 
-    header: ResponseHeader | None
+
+def _written(codec: Codec[Any], value: Message, read: bytes) -> bytes | None:
+    """The bytes of ``value``; None where they would say the same as ``read``, which can be kept.
+
+    ``read`` is decoded and encoded again, and these bytes are compared. Values that are equal may
+    have different bytes (0.0 and -0.0), and values that differ the same ones (a list, a tuple).
+    """
+    written = codec.encode(value)
+    if written == read:
+        return None
+    try:
+        before = codec.decode(read)
+    except DecodeError:  # the value is new: those bytes could not be read
+        return written
+    return None if codec.encode(before) == written else written
+
+
+def expects_response(api_key: int, body: object) -> bool:
+    """Whether a broker answers a request with that body; False for a Produce with ``acks`` 0.
+
+    True for a Produce whose body is None, be it not read or not readable: its acks are unknown.
+    """
+    return not (api_key == PRODUCE_KEY and getattr(body, "acks", None) == 0)
 
 
 def read_request(
@@ -125,10 +227,12 @@ def read_request(
     """Read a request's header and, unless ``body`` is False, its body.
 
     Apis that ``dialect`` does not have are read as Kafka's own. ``offset`` is where the payload
-    starts: 4 in a frame with its size in front.
+    starts: 4 in a frame with its size in front; ValueError where it is outside the data.
     """
-    data = bytes(payload)
-    if len(data) - offset < 8:
+    data = as_bytes(payload)
+    if not 0 <= offset <= len(data) - 8:
+        if offset < 0:
+            check_offset(data, offset)
         too_short = DecodeError(
             f"a request header needs at least 8 bytes, {max(len(data) - offset, 0)} left",
             message="RequestHeader",
@@ -142,6 +246,7 @@ def read_request(
             api=None,
             data=data,
             header_version=1,
+            offset=offset,
             body_offset=offset,
             error=too_short,
         )
@@ -156,6 +261,7 @@ def read_request(
         data=data,
         dialect=dialect,
         header_version=header_version,
+        offset=offset,
         body_offset=end,
         error=error,
     )
@@ -173,8 +279,11 @@ def read_response(
     dialect: str = "kafka",
     offset: int = 0,
 ) -> Response:
-    """Read the response to a request of that api and version; ``offset`` as in read_request."""
-    data = bytes(payload)
+    """Read the response to a request of that api and version; ``offset`` as in read_request.
+
+    Raises TypeError for an api key or version that is no integer.
+    """
+    data = as_bytes(payload)
     api, headers = _response_plan(catalog().generation, api_key, api_version, dialect)
     header, header_version, end, error = _read_header(headers, data, offset)
     if api_key == API_VERSIONS_KEY and _is_fallback(data[end:]):
@@ -187,6 +296,7 @@ def read_response(
         data=data,
         dialect=dialect,
         header_version=header_version,
+        offset=offset,
         body_offset=end,
         error=error,
     )
@@ -195,39 +305,10 @@ def read_response(
     return response
 
 
-def write_request(
-    body: Message, version: int, correlation_id: int, client_id: str | None = None
-) -> bytes:
-    """A request's payload: the header that this api and version has, then the body."""
-    api_key = _api_key(body, "Request")
-    header = RequestHeader(
-        request_api_key=api_key,
-        request_api_version=version,
-        correlation_id=correlation_id,
-        client_id=client_id,
-    )
-    header_version = request_header_version(api_key, version, body.dialect)
-    return header.encode(header_version) + body.encode(version)
-
-
-def write_response(body: Message, version: int, correlation_id: int) -> bytes:
-    """A response's payload: the header that this api and version has, then the body."""
-    api_key = _api_key(body, "Response")
-    header = ResponseHeader(correlation_id=correlation_id)
-    header_version = response_header_version(api_key, version, body.dialect)
-    return header.encode(header_version) + body.encode(version)
-
-
 def api_name(api_key: int, dialect: str = "kafka") -> str | None:
     """The api's name without "Request": "CreateTopics" for 19; None for an unknown key."""
     found = message_of(api_key, -1, "request", dialect)
     return None if found is None else found[0].removesuffix("Request")
-
-
-def _api_key(body: Message, kind: str) -> int:
-    if body.api_key is None or not body.message_name.endswith(kind):
-        raise EncodeError(f"{body.message_name} is not a {kind.lower()}", value=body)
-    return body.api_key
 
 
 # What an api and version mean is asked for each payload and found once; a hostile peer may ask for
@@ -251,11 +332,22 @@ def _response_plan(
     generation: int, api_key: int, api_version: int, dialect: str
 ) -> tuple[str | None, tuple[Codec[ResponseHeader], ...]]:
     """The same of its response."""
+    api_key, api_version = _key_number(api_key), version_number(api_version)
     versions = [response_header_version(api_key, api_version, dialect)]
     if message_of(api_key, api_version, "response", dialect) is None:
         versions.append(0)
     headers = tuple(codec(ResponseHeader, version) for version in versions)
     return api_name(api_key, dialect), headers
+
+
+def _key_number(api_key: int) -> int:
+    """The api key as an ``int``; TypeError for anything but an integer, bools included."""
+    if not isinstance(api_key, bool):
+        try:
+            return index(api_key)
+        except TypeError:
+            pass
+    raise TypeError(f"an api key is an integer, as 18 is ApiVersions', not {shown(api_key)}")
 
 
 @lru_cache(maxsize=4096)

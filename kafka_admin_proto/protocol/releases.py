@@ -32,6 +32,10 @@ BROKER_APIS = frozenset(
 )  # fmt: skip
 
 
+#: The names that Kafka's brokers give the clients inside them. Spark reads this as Java's pattern.
+BROKER_CLIENT = r"^(broker-\d+-(fetcher-\d+|txn-marker-sender)|raft-client-\d+)$"
+
+
 class Release(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A release: by api key the versions of requests that it takes and those deprecated in it."""
 
@@ -59,6 +63,19 @@ class Removed(msgspec.Struct, frozen=True):
 
     since: str
     least: int | None
+
+
+class UpgradeRule(msgspec.Struct, frozen=True):
+    """What an upgrade means for those who send one version of an api.
+
+    ``status`` is "version removed", "api removed" (all versions of it) or "deprecated" (still
+    taken, and named as going). ``least`` is the version that a client has to speak at least, None
+    where the api is gone; ``removed_in`` the release that dropped it, "" if none did.
+    """
+
+    status: str
+    least: int | None
+    removed_in: str
 
 
 @cache
@@ -95,6 +112,24 @@ def removed_versions(name: str) -> dict[int, dict[int, Removed]]:
                     least = None if left.empty else left.lowest
                     gone.setdefault(key, {})[version] = Removed(newer.name, least)
     return gone
+
+
+def upgrade_rules(name: str) -> dict[tuple[int, int], UpgradeRule]:
+    """By api key and version: all that the release lacks and an older one had, or deprecates.
+
+    Raises UnknownReleaseError.
+    """
+    rules: dict[tuple[int, int], UpgradeRule] = {}
+    for key, gone in removed_versions(name).items():
+        for version, removed in gone.items():
+            status = "api removed" if removed.least is None else "version removed"
+            rules[key, version] = UpgradeRule(status, removed.least, removed.since)
+    target = release(name)
+    for key in target.deprecated:
+        old = target.deprecated_of(key)
+        for version in old:
+            rules[key, version] = UpgradeRule("deprecated", old.highest + 1, "")
+    return rules
 
 
 def _order(each: Release) -> tuple[int, ...]:

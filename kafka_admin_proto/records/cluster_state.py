@@ -20,7 +20,7 @@ from kafka_admin_proto.records.metadata_names import (
     version_name,
 )
 from kafka_admin_proto.topic_ids import topic_id_to_text
-from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 #: Kind → name → fields, in JSON's types. See ``ClusterState.items``.
@@ -43,7 +43,11 @@ class Endpoint(msgspec.Struct, frozen=True):
 
     def fields(self) -> dict[str, Any]:
         """Its JSON form."""
-        shown = {"name": readable(self.name), "host": readable(self.host), "port": self.port}
+        shown = {
+            "name": replace_invalid_utf8(self.name),
+            "host": replace_invalid_utf8(self.host),
+            "port": self.port,
+        }
         if self.security_protocol is not None:
             shown["securityProtocol"] = name_of("security_protocol", self.security_protocol)
         return shown
@@ -113,7 +117,7 @@ class Broker(msgspec.Struct):
             "fenced": self.fenced,
             "inControlledShutdown": self.in_controlled_shutdown,
             "brokerEpoch": self.epoch,
-            "rack": None if self.rack is None else readable(self.rack),
+            "rack": None if self.rack is None else replace_invalid_utf8(self.rack),
             "endPoints": _endpoints(self.endpoints),
             "features": _feature_ranges(self.features),
             "incarnationId": topic_id_to_text(self.incarnation_id),
@@ -178,13 +182,13 @@ class Acl(msgspec.Struct, frozen=True):
     def fields(self) -> dict[str, Any]:
         """Its JSON form, by the names of AccessControlEntryRecord."""
         return {
-            "principal": readable(self.principal),
-            "host": readable(self.host),
+            "principal": replace_invalid_utf8(self.principal),
+            "host": replace_invalid_utf8(self.host),
             "permissionType": name_of("acl_permission_type", self.permission_type),
             "operation": name_of("acl_operation", self.operation),
             "resourceType": name_of("acl_resource_type", self.resource_type),
             "patternType": name_of("pattern_type", self.pattern_type),
-            "resourceName": readable(self.resource_name),
+            "resourceName": replace_invalid_utf8(self.resource_name),
         }
 
 
@@ -194,7 +198,9 @@ class ConfigValues(dict[str, str]):
     def shown(self, *, mask: bool = True) -> dict[str, str]:
         """Their texts, secrets masked."""
         return {
-            readable(name): MASK if mask and is_secret_name(name) else readable(value)
+            replace_invalid_utf8(name): MASK
+            if mask and is_secret_name(name)
+            else replace_invalid_utf8(value)
             for name, value in self.items()
         }
 
@@ -228,9 +234,9 @@ class Token(msgspec.Struct):
     def fields(self) -> dict[str, Any]:
         """Its JSON form, by the names of DelegationTokenRecord."""
         return {
-            "owner": readable(self.owner),
-            "requester": readable(self.requester),
-            "renewers": [readable(renewer) for renewer in self.renewers],
+            "owner": replace_invalid_utf8(self.owner),
+            "requester": replace_invalid_utf8(self.requester),
+            "renewers": [replace_invalid_utf8(renewer) for renewer in self.renewers],
             "issueTimestamp": self.issue_timestamp,
             "expirationTimestamp": self.expiration_timestamp,
             "maxTimestamp": self.max_timestamp,
@@ -296,7 +302,7 @@ class ClusterState(msgspec.Struct, kw_only=True):
             fields: dict[str, Any] = {"featureLevel": level}
             if feature == METADATA_VERSION:
                 fields["release"] = self.metadata_version
-            yield "features", readable(feature), fields
+            yield "features", replace_invalid_utf8(feature), fields
         if self.kraft_version:
             yield "features", "kraft.version", {"featureLevel": self.kraft_version}
         for kind, nodes in (
@@ -307,7 +313,7 @@ class ClusterState(msgspec.Struct, kw_only=True):
             for number in sorted(nodes):
                 yield kind, str(number), nodes[number].fields()
         for topic in sorted(self.topics.values(), key=lambda topic: (topic.name, topic.id)):
-            name = readable(topic.name)
+            name = replace_invalid_utf8(topic.name)
             about = {"topicId": topic_id_to_text(topic.id), "partitions": len(topic.partitions)}
             yield "topics", name, about
             for number, partition in sorted(topic.partitions.items()):
@@ -315,19 +321,21 @@ class ClusterState(msgspec.Struct, kw_only=True):
         for (resource, name), values in sorted(self.configs.items()):
             shown = dict(sorted(values.shown(mask=mask).items()))
             kind = name_of("config_resource_type", resource)
-            yield "configs", f"{kind} {readable(name) or '<default>'}", shown
+            yield "configs", f"{kind} {replace_invalid_utf8(name) or '<default>'}", shown
         for acl_id, acl in sorted(self.acls.items()):
             yield "acls", topic_id_to_text(acl_id), acl.fields()
         for entity, quotas in sorted(self.quotas.items(), key=lambda item: entity_text(item[0])):
-            rates = {readable(key): _json_float(rate) for key, rate in sorted(quotas.items())}
+            rates = {
+                replace_invalid_utf8(key): _json_float(rate) for key, rate in sorted(quotas.items())
+            }
             yield "quotas", entity_text(entity), rates
         for (user, mechanism), credential in sorted(self.scram_users.items()):
             fields = {"iterations": credential.iterations}
             if digests:
                 fields["credential"] = credential.digest
-            yield "scram_users", f"{readable(user)} {mechanism_name(mechanism)}", fields
+            yield "scram_users", f"{replace_invalid_utf8(user)} {mechanism_name(mechanism)}", fields
         for token_id, token in sorted(self.delegation_tokens.items()):
-            yield "delegation_tokens", readable(token_id), token.fields()
+            yield "delegation_tokens", replace_invalid_utf8(token_id), token.fields()
         if self.next_producer_id is not None:
             yield "producer_ids", "next", {"nextProducerId": self.next_producer_id}
         if self.zk_migration_state is not None:
@@ -373,8 +381,11 @@ def diff(before: ClusterState, after: ClusterState, *, mask: bool = True) -> lis
 
 def entity_text(entity: QuotaEntity) -> str:
     """An entity of quotas in words: "user=alice, client-id=<default>"."""
-    parts = (f"{readable(kind)}={'<default>' if name is None else readable(name)}"
-             for kind, name in entity)  # fmt: skip
+    parts = (
+        f"{replace_invalid_utf8(kind)}="
+        f"{'<default>' if name is None else replace_invalid_utf8(name)}"
+        for kind, name in entity
+    )
     return ", ".join(parts)
 
 
@@ -387,7 +398,10 @@ def _endpoints(endpoints: Mapping[str, Endpoint]) -> list[dict[str, Any]]:
 
 
 def _feature_ranges(features: Mapping[str, tuple[int, int]]) -> dict[str, str]:
-    return {readable(name): f"{low}-{high}" for name, (low, high) in sorted(features.items())}
+    return {
+        replace_invalid_utf8(name): f"{low}-{high}"
+        for name, (low, high) in sorted(features.items())
+    }
 
 
 def _json_float(value: float) -> float | str:

@@ -16,6 +16,7 @@ from types import ModuleType
 from kafka_admin_proto.errors import DecodeError, MissingExtraError
 from kafka_admin_proto.records import lz4_frames, zstd_frames
 from kafka_admin_proto.records.model import CompressionName
+from kafka_admin_proto.wire.varint import varint_at
 
 #: What snappy-java puts in front of its blocks; other clients write one bare block.
 _XERIAL_MAGIC = b"\x82SNAPPY\0"
@@ -209,12 +210,12 @@ def _unsnap(data: bytes, limit: int) -> bytes:
 
 def _unsnap_block(block: bytes, offset: int, limit: int, before: int) -> bytes:
     """One block, after ``before`` bytes of others: its plain length, then literals and copies."""
-    size = shift = 0
-    for byte in block[:5]:
-        size |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            break
+    try:
+        size, _ = varint_at(block, 0)
+    except IndexError:
+        raise DecodeError(
+            "snappy block without its size", offset=offset, expected="a varint"
+        ) from None
     if size > _SNAPPY_MOST * len(block):
         raise DecodeError(
             f"snappy block of {len(block)} bytes says that it has {size}",

@@ -10,9 +10,10 @@ import struct
 
 import msgspec
 
-from kafka_admin_proto.codec import Message, codec
+from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError, EncodeError, TrailingBytesError
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.values import Message
 
 #: Type → name and the message of its value.
 CONTROL_TYPES: dict[int, tuple[str, str]] = {

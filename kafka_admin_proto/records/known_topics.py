@@ -12,7 +12,7 @@ from functools import cache
 
 import msgspec
 
-from kafka_admin_proto.codec import Message, codec
+from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError, EncodeError, TrailingBytesError
 from kafka_admin_proto.records.metadata_records import (
     METADATA_TOPIC,
@@ -20,6 +20,7 @@ from kafka_admin_proto.records.metadata_records import (
     read_metadata_value,
 )
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.values import Message
 
 CONSUMER_OFFSETS = "__consumer_offsets"
 TRANSACTION_STATE = "__transaction_state"

@@ -22,8 +22,14 @@ from kafka_admin_proto.records.control import read_control_record
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, read_metadata_value
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.records.model import Batch, Record
+from kafka_admin_proto.records.quorum_leader import (
+    QUORUM_STATE,
+    Leader,
+    leader_in,
+    read_quorum_state,
+)
 from kafka_admin_proto.records.segments import Gap, read_segment
-from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 #: The folder's name inside a broker's or controller's ``log.dirs``.
 FOLDER_NAME = f"{METADATA_TOPIC}-0"
@@ -59,13 +65,15 @@ class Replayed(msgspec.Struct):
 
     ``snapshot`` is the file that the replay started from, "" where that was the log's start.
     ``unfinished_since`` is the offset of a transaction's begin that no end follows; its records do
-    not count.
+    not count. ``leader`` is the active controller, None where neither the log nor a file
+    ``quorum-state`` beside it tells who leads the last epoch.
     """
 
     state: ClusterState
     snapshot: str = ""
     problems: list[LogProblem] = []
     unfinished_since: int | None = None
+    leader: Leader | None = None
 
 
 def replay(folder: str | os.PathLike[str], at: int | None = None) -> Replayed:
@@ -83,6 +91,7 @@ def replay(folder: str | os.PathLike[str], at: int | None = None) -> Replayed:
         raise MetadataLogError(f"there is no offset {at}", "0 or above")
     replayed = _from_snapshot(files, at)
     _Tail(replayed, files, at).read()
+    _find_leader(replayed, files, at)
     reached = replayed.state.offset
     if at is not None and reached < at:
         first = files.first_offset
@@ -95,13 +104,38 @@ def replay(folder: str | os.PathLike[str], at: int | None = None) -> Replayed:
     return replayed
 
 
+def _find_leader(replayed: Replayed, files: _Files, at: int | None) -> None:
+    """Take the leader from older segments where those replayed name none, or from the file.
+
+    The file is of now, and says nothing of an offset before the end.
+    """
+    for start, path in reversed(files.segments):
+        if replayed.leader is not None:
+            break
+        if at is None or start <= at:
+            batches = (each for each in read_segment(path) if isinstance(each, Batch))
+            for batch in batches:
+                replayed.leader = leader_in(batch, at) or replayed.leader
+    saved = None
+    if at is None:
+        try:
+            saved = read_quorum_state(files.folder / QUORUM_STATE)
+        except MetadataLogError as error:
+            replayed.problems.append(LogProblem(str(error)))
+    if saved is not None and (replayed.leader is None or saved.epoch > replayed.leader.epoch):
+        replayed.leader = saved
+    if replayed.leader is not None and replayed.leader.epoch < replayed.state.epoch:
+        replayed.leader = None  # somebody else leads by now, whose LEADER_CHANGE is not there
+
+
 class _Files:
     """The segments (by first offset) and snapshots (by end offset and epoch) of a folder."""
 
     def __init__(self, folder: Path) -> None:
         if (folder / FOLDER_NAME).is_dir():
             folder /= FOLDER_NAME
-        self.name = readable(str(folder))
+        self.folder = folder
+        self.name = replace_invalid_utf8(str(folder))
         segments, snapshots = [], []
         for path in folder.iterdir() if folder.is_dir() else ():
             if match := _SEGMENT.fullmatch(path.name):
@@ -183,7 +217,7 @@ class _Replayer:
     def __init__(
         self, path: Path, replay: MetadataReplay | None = None, at: int | None = None
     ) -> None:
-        self.file = readable(path.name)
+        self.file = replace_invalid_utf8(path.name)
         self.replay = MetadataReplay() if replay is None else replay
         self.at = at
         self.problems: list[LogProblem] = []
@@ -261,6 +295,7 @@ class _Tail:
                 continue
             if self._at is not None and found.base_offset > self._at:
                 break
+            self._replayed.leader = leader_in(found, self._at) or self._replayed.leader
             if found.base_offset <= before:
                 text = f"base offset {found.base_offset} comes after offset {before}"
                 replayer.report(f"{text}; the batch is not applied", found.offset_in_data)

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from functools import cache
 
-from kafka_admin_proto.codec import Codec, Message, codec
+from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DecodeError, EncodeError
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.wire.varint import encode_uvarint
+from kafka_admin_proto.values import Message
+from kafka_admin_proto.wire.secrets import METADATA_TOPIC as METADATA_TOPIC
+from kafka_admin_proto.wire.varint import VARINT_BYTES, encode_uvarint, varint_at
 
 #: The one frame version in use; 0 was that of the preview in Kafka 2.8.
 FRAME_VERSION = 1
 
-METADATA_TOPIC = "__cluster_metadata"
 REMOTE_LOG_METADATA_TOPIC = "__remote_log_metadata"
 
 _TITLE = "metadata record"
@@ -104,18 +105,17 @@ def _codec(name: str, version: int) -> Codec[Message]:
 
 def _read_short(value: bytes, start: int, what: str) -> tuple[int, int]:
     """An unsigned varint that fits an int16, and the offset after it."""
-    if start < len(value) and value[start] < 0x80:
+    if start < len(value) and value[start] < 0x80:  # nearly every one
         return value[start], start + 1
-    number = 0
-    for position in range(start, min(start + 5, len(value))):
-        byte = value[position]
-        number |= (byte & 0x7F) << 7 * (position - start)
-        if byte < 0x80:
-            if number > _LARGEST_SHORT:
-                raise _error(f"{what} is {number}", start, f"at most {_LARGEST_SHORT}")
-            return number, position + 1
-    fault = "is a varint of more than 5 bytes" if len(value) - start >= 5 else "ends too early"
-    raise _error(f"{what} {fault}", start, f"an unsigned varint ({what})")
+    try:
+        number, end = varint_at(value, start)
+    except IndexError:
+        too_long = len(value) - start >= VARINT_BYTES
+        fault = f"is a varint of more than {VARINT_BYTES} bytes" if too_long else "ends too early"
+        raise _error(f"{what} {fault}", start, f"an unsigned varint ({what})") from None
+    if number > _LARGEST_SHORT:
+        raise _error(f"{what} is {number}", start, f"at most {_LARGEST_SHORT}")
+    return number, end
 
 
 def _error(fault: str, offset: int, expected: str) -> DecodeError:

@@ -7,11 +7,11 @@ never ends, not at all. A record that Kafka would refuse changes nothing.
 
 from __future__ import annotations
 
-from kafka_admin_proto.codec import Message
 from kafka_admin_proto.errors import MetadataReplayError
 from kafka_admin_proto.messages import KRaftVersionRecord, VotersRecord
 from kafka_admin_proto.records.cluster_state import ClusterState, Endpoint, Voter
 from kafka_admin_proto.records.metadata_rules import apply_record
+from kafka_admin_proto.values import Message
 
 _TRANSACTION_RECORDS = (
     "BeginTransactionRecord",

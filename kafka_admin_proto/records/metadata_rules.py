@@ -11,7 +11,6 @@ from hashlib import sha256
 from typing import Any, TypeVar
 from uuid import UUID
 
-from kafka_admin_proto.codec import Message
 from kafka_admin_proto.errors import MetadataReplayError
 from kafka_admin_proto.messages import (
     AccessControlEntryRecord,
@@ -52,8 +51,9 @@ from kafka_admin_proto.records.cluster_state import (
     Topic,
 )
 from kafka_admin_proto.records.metadata_names import METADATA_VERSION, TOPIC_RESOURCE
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.topic_ids import topic_id_to_text
+from kafka_admin_proto.values import Message
 
 #: What PartitionChangeRecord has in fields that do not change.
 _SAME_LEADER = -2

@@ -24,7 +24,7 @@ import msgspec
 
 from kafka_admin_proto.errors import PartitionMetadataError, TopicIdError
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID, topic_id_from_text, topic_id_to_text
-from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 #: The file's name, the same in each partition's folder.
 FILE_NAME = "partition.metadata"
@@ -77,7 +77,7 @@ class PartitionMetadata(msgspec.Struct, frozen=True):
         """Read a file. Raises PartitionMetadataError, or OSError where it cannot be opened."""
         with open(path, "rb") as file:
             data = file.read(_LARGEST_FILE + 1)
-        return cls.parse(data, file=readable(os.fspath(path)))
+        return cls.parse(data, file=replace_invalid_utf8(os.fspath(path)))
 
     def format(self) -> str:
         """The file's text, byte for byte Kafka's where there is no ``extra``."""

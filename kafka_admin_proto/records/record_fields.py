@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kafka_admin_proto.codec import Message, codec
+from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batch_layout import CONTROL, LOG_APPEND
 from kafka_admin_proto.records.control import read_control_key, read_control_record
@@ -13,9 +14,10 @@ from kafka_admin_proto.records.known_topics import KNOWN_TOPICS, read_known_reco
 from kafka_admin_proto.render.explain import ExplainedRow, Kind
 from kafka_admin_proto.render.meanings import size, timestamp
 from kafka_admin_proto.render.text import compact_json
+from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.wire.varint import VARINT_BYTES, VARLONG_BYTES, unzigzag, varint_at
 
-_VARINT, _VARLONG = 5, 10
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
@@ -64,7 +66,7 @@ class RecordFields:
         yield ExplainedRow(at, at + 1, f"{path}.attributes", "INT8", number, "not used")
         at += 1
         own_time = not values["attributes"] & LOG_APPEND
-        number, stop = self.number(at, end, "timestamp_delta", most=_VARLONG)
+        number, stop = self.number(at, end, "timestamp_delta", most=VARLONG_BYTES)
         time = values["base_timestamp"] + number if own_time else values["max_timestamp"]
         if time not in _INT64:
             raise Damage("timestamp_delta", f"its timestamp is {time}, beyond an int64")
@@ -143,15 +145,13 @@ class RecordFields:
         shown = codec(type(message), version).to_json(message, mask=self.mask)
         return f"{message.message_name} v{version} {compact_json(shown)}"
 
-    def number(self, at: int, end: int, field: str, *, most: int = _VARINT) -> tuple[int, int]:
+    def number(self, at: int, end: int, field: str, *, most: int = VARINT_BYTES) -> tuple[int, int]:
         """A signed varint of ``most`` bytes at most, and where it ends."""
-        value = 0
-        for place in range(at, min(at + most, end)):
-            byte = self.data[place]
-            value |= (byte & 127) << 7 * (place - at)
-            if byte < 128:
-                value &= (1 << (32 if most == _VARINT else 64)) - 1  # as it falls away in Java
-                return value >> 1 ^ -(value & 1), place + 1
+        bits = (1 << (32 if most == VARINT_BYTES else 64)) - 1  # the others fall away in Java
+        with contextlib.suppress(IndexError):
+            value, behind = varint_at(self.data, at, most, bits)
+            if behind <= end:
+                return unzigzag(value), behind
         cut = end - at < most
         raise Damage(field, "it ends too early" if cut else f"a varint beyond {most} bytes")
 

@@ -12,9 +12,18 @@ from collections.abc import Sequence
 
 from kafka_admin_proto.errors import DecodeError, EncodeError
 from kafka_admin_proto.records.model import Record
+from kafka_admin_proto.wire.varint import (
+    VARINT_BYTES,
+    VARLONG_BYTES,
+    encode_varint,
+    unzigzag,
+    varint_at,
+)
 
 _LOWEST_LONG, _HIGHEST_LONG = -(1 << 63), (1 << 63) - 1
 _LOWEST_INT, _HIGHEST_INT = -(1 << 31), (1 << 31) - 1
+#: Bits beyond those of an int or a long fall away, as they do in Java.
+_INT_BITS, _LONG_BITS = (1 << 32) - 1, (1 << 64) - 1
 #: A base timestamp and a delta's zigzag form of less than this make no sum beyond int64.
 _FAR = 1 << 62
 #: What is decompressed may hold one record or header for so many bytes of its limit: many tiny
@@ -64,7 +73,7 @@ def read_records_v2(
                     n += (m << 7) - 128
                     p += 1
                 else:
-                    n, p = _varint(data, p - 1)
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
             stop = p + (n >> 1)
             if n & 1 or stop > end:
                 break
@@ -78,7 +87,7 @@ def read_records_v2(
                     n += (m << 7) - 128
                     p += 1
                 else:
-                    n, p = _varlong(data, p - 1)
+                    n, p = varint_at(data, p - 1, VARLONG_BYTES, _LONG_BITS)
                     wraps = wraps or n > _FAR
             timestamp = base_timestamp + (n >> 1 ^ -(n & 1)) if append_time is None else append_time
 
@@ -90,7 +99,7 @@ def read_records_v2(
                     n += (m << 7) - 128
                     p += 1
                 else:
-                    n, p = _varint(data, p - 1)
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
             offset = base_offset + (n >> 1 ^ -(n & 1))
 
             n = data[p]
@@ -101,7 +110,7 @@ def read_records_v2(
                     n += (m << 7) - 128
                     p += 1
                 else:
-                    n, p = _varint(data, p - 1)
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
             if n & 1:
                 key = None
             else:
@@ -119,7 +128,7 @@ def read_records_v2(
                     n += (m << 7) - 128
                     p += 1
                 else:
-                    n, p = _varint(data, p - 1)
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
             if n & 1:
                 value = None
             else:
@@ -135,7 +144,7 @@ def read_records_v2(
                     break
                 add(Record(offset, timestamp, key, value))
                 continue
-            n, p = _varint(data, p)
+            n, p = varint_at(data, p, VARINT_BYTES, _INT_BITS)
             items -= n >> 1
             if n & 1 or n >> 1 > stop - p or items < 0:
                 break
@@ -161,45 +170,18 @@ def read_records_v2(
     _explain(data, record_start, len(records) - first, items)
 
 
-def _varint(data: bytes, p: int) -> tuple[int, int]:
-    """An int32's zigzag form and the offset after it; IndexError for more than 5 bytes.
-
-    Bits beyond the 32nd fall away, as they do in Java.
-    """
-    value = shift = 0
-    for q in range(p, p + 5):
-        byte = data[q]
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value & 0xFFFFFFFF, q + 1
-        shift += 7
-    raise IndexError
-
-
-def _varlong(data: bytes, p: int) -> tuple[int, int]:
-    """An int64's zigzag form and the offset after it; IndexError for more than 10 bytes."""
-    value = shift = 0
-    for q in range(p, p + 10):
-        byte = data[q]
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value & 0xFFFFFFFFFFFFFFFF, q + 1
-        shift += 7
-    raise IndexError
-
-
 def _headers(
     data: bytes, p: int, stop: int, count: int
 ) -> tuple[tuple[str, bytes | None], ...] | None:
     """The headers that fill a record to its end; None or IndexError where they do not."""
     headers: list[tuple[str, bytes | None]] = []
     for _ in range(count):
-        n, p = _varint(data, p)
+        n, p = varint_at(data, p, VARINT_BYTES, _INT_BITS)
         q = p + (n >> 1)
         if n & 1 or q > stop:
             return None
         name = data[p:q].decode("utf-8", "surrogateescape")
-        n, p = _varint(data, q)
+        n, p = varint_at(data, q, VARINT_BYTES, _INT_BITS)
         if n & 1:
             headers.append((name, None))
         else:
@@ -220,18 +202,18 @@ class _Step:
         self.path = path
         self.end = len(data)
 
-    def number(self, what: str, step: str, size: int = 5) -> int:
+    def number(self, what: str, step: str, size: int = VARINT_BYTES) -> int:
         start = self.offset
         try:
-            read = _varint if size == 5 else _varlong
-            value, self.offset = read(self.data, start)
+            bits = _INT_BITS if size == VARINT_BYTES else _LONG_BITS
+            value, self.offset = varint_at(self.data, start, size, bits)
             if self.offset > self.end:
                 raise IndexError
         except IndexError:
             left = self.end - start
             fault = f"is a varint of more than {size} bytes" if left >= size else "ends too early"
             raise self.error(f"{what} {fault}", step, start, f"a varint ({what})") from None
-        return value >> 1 ^ -(value & 1)
+        return unzigzag(value)
 
     def blob(self, what: str, step: str, *, nullable: bool = True) -> None:
         start = self.offset
@@ -321,7 +303,7 @@ def write_records_v2(
         except (AttributeError, TypeError, ValueError) as error:
             fault = error.fault if isinstance(error, _Fault) else str(error)
             raise EncodeError(fault, path=f"records[{index}]", value=record) from None
-        parts.append(_zigzag(len(body)))
+        parts.append(encode_varint(len(body)))
         parts.append(body)
     return b"".join(parts)
 
@@ -346,39 +328,23 @@ def _body(record: Record, base_offset: int, base_timestamp: int, append_time: in
         since = 0
     else:
         raise _Fault(f"timestamp {record.timestamp} is not that of the append, {append_time}")
-    parts = [b"\0", _zigzag(since), _zigzag(delta)]
+    parts = [b"\0", encode_varint(since), encode_varint(delta)]
     for blob in (record.key, record.value):
         if blob is None:
             parts.append(b"\1")
         else:
-            parts += (_zigzag(len(blob)), blob)
-    parts.append(_zigzag(len(record.headers)))
+            parts += (encode_varint(len(blob)), blob)
+    parts.append(encode_varint(len(record.headers)))
     for name, blob in record.headers:
         raw = name.encode("utf-8", "surrogateescape")
-        parts += (_zigzag(len(raw)), raw)
+        parts += (encode_varint(len(raw)), raw)
         if blob is None:
             parts.append(b"\1")
         else:
-            parts += (_zigzag(len(blob)), blob)
+            parts += (encode_varint(len(blob)), blob)
     return b"".join(parts)
 
 
 def _int64(number: int) -> int:
     """The number as Java's long has it, which wraps around."""
     return (number + (1 << 63) & (1 << 64) - 1) - (1 << 63)
-
-
-_SHORT = [bytes((value,)) for value in range(128)]
-
-
-def _zigzag(value: int) -> bytes:
-    """A signed varint or varlong in its shortest form."""
-    value = value << 1 if value >= 0 else ~(value << 1)
-    if value < 128:
-        return _SHORT[value]
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)

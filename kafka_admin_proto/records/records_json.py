@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from kafka_admin_proto.codec import Message, codec
+from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batches import (
     DEFAULT_DECOMPRESSED_LIMIT,
@@ -30,7 +30,8 @@ from kafka_admin_proto.records.control import (
 from kafka_admin_proto.records.known_topics import KNOWN_TOPICS, read_known_record
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, read_metadata_value
 from kafka_admin_proto.records.model import RecordSet
-from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.values import Message
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 from kafka_admin_proto.wire.secrets import MASK
 
 _ODD_TEXT = "text that is not UTF-8 is shown with U+FFFD"
@@ -110,8 +111,10 @@ def record_json(
     show = _blob if hidden is None else _masked
     if hidden is not None:
         result |= {"key": _masked(record.key), "value": _masked(record.value)}
-    result["headers"] = [[readable(name), show(value)] for name, value in record.headers]
-    odd = any(readable(name) != name for name, _ in record.headers)
+    result["headers"] = [
+        [replace_invalid_utf8(name), show(value)] for name, value in record.headers
+    ]
+    odd = any(replace_invalid_utf8(name) != name for name, _ in record.headers)
     problems = (result["problem"], hidden, f"headers: {_ODD_TEXT}" if odd else None)
     result["problem"] = "; ".join(filter(None, problems)) or None
     return result

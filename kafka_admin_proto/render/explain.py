@@ -22,15 +22,16 @@ from kafka_admin_proto.errors import (
     DecodeError,
     KafkaAdminProtoError,
     TrailingBytesError,
-    UnknownErrorCodeError,
     UnknownMessageError,
 )
-from kafka_admin_proto.protocol.error_codes import ErrorCode, error_code, is_error_field
+from kafka_admin_proto.protocol.error_codes import find_error, is_error_field
 from kafka_admin_proto.render.fields import FieldRow, masked_hex
 from kafka_admin_proto.render.meanings import Meaning, api_name, meaning_of, size
 from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.wire.fixed import uuid_from_text
+from kafka_admin_proto.wire.varint import VARINT_BYTES, varint_at, varint_end
 
 Kind = Literal["field", "fault", "rest", "damage"]
 _HEADER = "header."
@@ -39,9 +40,9 @@ _PARTS = re.compile(r"\[\d+\]|[^.\[]+")
 #: Types whose value in a row is its bytes in hex.
 _BYTES = ("BYTES", "RECORDS", "RAW_TAGGED_FIELD")
 #: Types whose bytes are the value and nothing else.
-_PLAIN = frozenset(("INT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "FLOAT64", "UUID"))
-#: A varint of 32 bits has no more bytes.
-_VARINT = 5
+_PLAIN = frozenset(
+    row.label for row in SCALARS.values() if row.code and row.python_type is not bool
+)
 
 
 class ExplainedRow(msgspec.Struct, frozen=True, gc=False):
@@ -167,10 +168,13 @@ def _fault(error: KafkaAdminProtoError, start: int, end: int, secret: bool) -> E
 
 def _is_told(error: KafkaAdminProtoError, prefix: bytes) -> bool:
     """Whether the reason itself quotes the length that these bytes are: then they hide nothing."""
-    if not isinstance(error, DecodeError) or not 0 < len(prefix) <= _VARINT:
+    if not isinstance(error, DecodeError) or not 0 < len(prefix) <= VARINT_BYTES:
         return False
     if error.expected.startswith("COMPACT_"):
-        number = _uvarint(prefix) - 1
+        try:
+            number = varint_at(prefix, 0)[0] - 1
+        except IndexError:  # it is not whole, so that no reason quotes it
+            return False
     else:
         number = int.from_bytes(prefix, "big", signed=True)
     return str(number) in re.findall(r"-?\d+", error.fault)
@@ -186,10 +190,7 @@ def _fault_span(error: KafkaAdminProtoError, data: bytes, at: int) -> tuple[int,
     start = min(max(error.offset, at), len(data))
     expected = error.expected
     if expected.startswith("COMPACT_"):
-        end = start
-        while end < min(start + _VARINT, len(data)) and data[end] & 0x80:
-            end += 1
-        return start, min(end + 1, len(data))
+        return start, varint_end(data, start)
     if "ARRAY" in expected or expected.endswith(("BYTES", "RECORDS")):
         return start, min(start + 4, len(data))
     if expected.endswith("STRING"):
@@ -306,10 +307,7 @@ def prefix_end(row: FieldRow, data: bytes) -> int:
     """Where the length in front of a string, bytes or records ends."""
     if not row.type.startswith("COMPACT_"):
         return row.start + (2 if row.type.endswith("STRING") else 4)
-    end = row.start
-    while data[end] & 0x80:
-        end += 1
-    return end + 1
+    return varint_end(data, row.start)
 
 
 def _length(what: str, row: FieldRow, data: bytes, compact: bool, end: int) -> str:
@@ -319,12 +317,8 @@ def _length(what: str, row: FieldRow, data: bytes, compact: bool, end: int) -> s
         if number < 0:
             return f"{what} {number} is null"
         return "" if what == "count" else f"{what} {number}"
-    number = _uvarint(prefix)
+    number, _ = varint_at(prefix, 0)
     return f"{what} 0 is null" if number == 0 else f"{what} {number - 1}, written plus one"
-
-
-def _uvarint(data: bytes) -> int:
-    return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(data))
 
 
 def _s(count: int) -> str:
@@ -332,21 +326,10 @@ def _s(count: int) -> str:
 
 
 def _error_words(code: int, dialect: str) -> str:
-    found = _find_error(code, dialect)
+    found = find_error(code, dialect=dialect)
     if found is None:
         return "no error code of Kafka's"
     return found.name if code == 0 else f"{found.name}: {found.meaning}"
-
-
-def _find_error(code: int, dialect: str) -> ErrorCode | None:
-    """The dialect's error of that code, else Kafka's own: the three KIP-4 drafts share theirs."""
-    own = "kip-4" if dialect.startswith("kip-4") else dialect
-    for each in (own, "kafka"):
-        try:
-            return error_code(code, dialect=each)
-        except UnknownErrorCodeError:
-            continue
-    return None
 
 
 def nodes_of(rows: Iterable[ExplainedRow]) -> list[Node]:

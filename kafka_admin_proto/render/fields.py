@@ -9,12 +9,15 @@ import msgspec
 
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import PLAIN_JSON, WireType
+from kafka_admin_proto.wire.base import WireType
+from kafka_admin_proto.wire.blobs import Blob
 from kafka_admin_proto.wire.containers import NullableStruct
+from kafka_admin_proto.wire.options import PLAIN_JSON
+from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.secrets import MASK
-from kafka_admin_proto.wire.tagged import TagHeader
+from kafka_admin_proto.wire.tagged import RawTag, TagHeader
+from kafka_admin_proto.wire.visitor import Visitor
 
 
 class FieldRow(msgspec.Struct, frozen=True, gc=False):
@@ -32,6 +35,31 @@ class FieldRow(msgspec.Struct, frozen=True, gc=False):
     secret: bool = False
 
 
+class _ShownValue(Visitor[Any, Any]):
+    """What a row has for the value of a span, which is the context."""
+
+    def array(self, wire_type: Array, context: Any) -> Any:
+        return None if context is None else f"{context} item{'s' * (context != 1)}"
+
+    def nullable_struct(self, wire_type: NullableStruct, context: Any) -> Any:
+        return None if context is None else "present"
+
+    def blob(self, wire_type: Blob, context: Any) -> Any:
+        return context.hex() if isinstance(context, bytes) else self.scalar(wire_type, context)
+
+    def scalar(self, wire_type: ScalarType, context: Any) -> Any:
+        return wire_type.to_json(context, PLAIN_JSON)
+
+    def tag_header(self, wire_type: TagHeader, context: Any) -> Any:
+        return f"tag {context[0]}, size {context[1]}" if isinstance(context, tuple) else context
+
+    def raw_tag(self, wire_type: RawTag, context: Any) -> Any:
+        return context.hex()
+
+
+_SHOWN_VALUE = _ShownValue()
+
+
 class _Collector:
     """An observer that turns spans into rows."""
 
@@ -41,16 +69,7 @@ class _Collector:
     def span(
         self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
     ) -> None:
-        if isinstance(wire_type, Array):
-            shown: Any = None if value is None else f"{value} item{'s' * (value != 1)}"
-        elif isinstance(wire_type, NullableStruct):
-            shown = None if value is None else "present"
-        elif isinstance(wire_type, TagHeader):
-            shown = f"tag {value[0]}, size {value[1]}" if isinstance(value, tuple) else value
-        elif isinstance(value, bytes):
-            shown = value.hex()
-        else:
-            shown = wire_type.to_json(value, PLAIN_JSON)
+        shown = _SHOWN_VALUE.visit(wire_type, value)
         self.rows.append(FieldRow(path, start, end, wire_type.describe(), shown, secret))
 
     def non_canonical(self, path: str, offset: int, fault: str) -> None:
@@ -62,7 +81,8 @@ def field_rows(
 ) -> tuple[list[FieldRow], str | None]:
     """The rows of a message that starts at ``offset``, and the problem that ended the reading.
 
-    ``prefix`` goes in front of each path. Bytes after a problem make a last row without a type.
+    ``prefix`` goes in front of each path. Bytes after a problem make a last row without a type;
+    they may be anything, and count as a secret.
     """
     collector = _Collector()
     problem = None
@@ -74,16 +94,9 @@ def field_rows(
         end = collector.rows[-1].end if collector.rows else offset
     rows = [_finish(row, prefix, mask) for row in collector.rows]
     if end < len(data) and problem is not None:
-        secret = mask and has_secrets(codec.spec)
-        rest: Any = MASK if secret else data[end:].hex()
-        rows.append(FieldRow(f"{prefix}(not decoded)", end, len(data), "", rest, secret))
+        rest: Any = MASK if mask else data[end:].hex()
+        rows.append(FieldRow(f"{prefix}(not decoded)", end, len(data), "", rest, mask))
     return rows, problem
-
-
-def has_secrets(spec: MessageSpec) -> bool:
-    """Whether any field of the message may carry a credential, so that raw bytes may too."""
-    structs = [spec.struct, *spec.structs().values()]
-    return any(field.sensitive or field.named_by for s in structs for field in s.fields)
 
 
 def secret_spans(codec: Codec[Any], data: bytes, offset: int) -> list[tuple[int, int]]:

@@ -94,7 +94,7 @@ class Catalog:
         self._dialects = {name: _Dialect(entries) for name, entries in index.items()}
         self._overlay: dict[str, MessageOverlay] | None = None
         #: Counts what was loaded: whatever was found before may be another message now.
-        self.generation = 0
+        self.generation: int = 0
 
     def dialects(self) -> list[str]:
         """The families of definitions: ``kafka``, the drafts', and what was loaded."""
@@ -147,8 +147,9 @@ class Catalog:
     ) -> None:
         """Take in every definition below a folder; a dialect loaded before is replaced.
 
-        Credentials are marked as in the shipped message of the same name. ``check`` may refuse a
-        definition, too. Raises SchemaError, and then nothing has changed.
+        Credentials are marked as in the shipped message of the same name, and so is each field
+        that looks like one by its name and that the shipped message does not have. ``check`` may
+        refuse a definition, too. Raises SchemaError, and then nothing has changed.
         """
         if dialect in self._dialects and not self.is_loaded(dialect):
             raise SchemaError(f"dialect {dialect!r} is the package's own", "choose another name")
@@ -163,7 +164,8 @@ class Catalog:
             if spec.name in specs:
                 other = specs[spec.name].file
                 raise SchemaError(f"{spec.name} is in {other} too", "remove one", file=file.name)
-            specs[spec.name] = apply_overlay(spec, self.overlay(self._shipped_name(spec)))
+            overlay = self.overlay(self._shipped_name(spec))
+            specs[spec.name] = apply_overlay(spec, overlay, guess=True)
             if spec.type in ("request", "response") and spec.api_key is not None:
                 other = keys.setdefault((spec.api_key, spec.type), spec.name)
                 if other != spec.name:
@@ -190,7 +192,9 @@ class Catalog:
         found = self._dialects.get(name)
         if found is None:
             there = ", ".join(self._dialects)
-            raise UnknownMessageError(f"unknown dialect {name!r}; there is {there}")
+            raise UnknownMessageError(
+                f"unknown dialect {name!r}; there is {there}; load_schemas loads others"
+            )
         return found
 
 

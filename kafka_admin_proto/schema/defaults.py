@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from kafka_admin_proto.errors import SchemaError
+from kafka_admin_proto.schema.scalars import SCALARS, Scalar
 
-#: Inclusive bounds of the integer types.
-INTEGER_BOUNDS = {
-    "int8": (-(1 << 7), (1 << 7) - 1),
-    "int16": (-(1 << 15), (1 << 15) - 1),
-    "uint16": (0, (1 << 16) - 1),
-    "int32": (-(1 << 31), (1 << 31) - 1),
-    "uint32": (0, (1 << 32) - 1),
-    "int64": (-(1 << 63), (1 << 63) - 1),
-}
-ZERO_UUID = UUID(int=0)
 #: Python refuses to read thousands of digits; no integer type has nearly so many.
 _LONGEST_INTEGER = 40
 #: What Java's ``Uuid.toString`` writes; base64's padding may follow.
@@ -32,65 +24,73 @@ def parse_default(element: str, is_array: bool, text: str) -> Any:
     Arrays give ``[]`` and structs ``{}``, as the caller knows how to make an empty one; records
     without a default are null, as in ``FieldSpec.fieldDefault``. Raises SchemaError.
     """
-    bounds = INTEGER_BOUNDS.get(element)
-    if is_array or element in ("bytes", "records") or element[0].isupper():
-        return _empty_or_null(element, is_array, text)
-    if bounds:
-        return _integer(element, bounds, text)
-    if element == "string":
-        return None if text == "null" else text
-    if element == "bool":
-        if text.lower() in ("true", "false", ""):
-            return text.lower() == "true"
-        raise SchemaError(f"default {text!r} is not a bool", 'write "true" or "false"')
-    if element == "float64":
-        try:
-            if "_" in text:  # Python's own way of writing digits, not Java's
-                raise ValueError
-            return float(text) if text else 0.0
-        except ValueError:
-            raise SchemaError(
-                f"default {text!r} is not a number", 'write a decimal number such as "0.5"'
-            ) from None
-    assert element == "uuid", element
-    return _uuid(text)
+    scalar = SCALARS.get(element)
+    if is_array or scalar is None:
+        return _empty_or_null([] if is_array else {}, text)
+    return _READERS[scalar.python_type](scalar, text) if text else scalar.default
 
 
-def _empty_or_null(element: str, is_array: bool, text: str) -> Any:
+def _empty_or_null(empty: Any, text: str) -> Any:
+    if not text:
+        return empty
     if text == "null":
         return None
-    if text:
+    raise SchemaError(
+        f"default {text!r} is not possible here", 'write "null", or no default for an empty one'
+    )
+
+
+def _bytes(scalar: Scalar, text: str) -> Any:
+    return _empty_or_null(scalar.default, text)
+
+
+def _string(scalar: Scalar, text: str) -> str | None:
+    return None if text == "null" else text
+
+
+def _bool(scalar: Scalar, text: str) -> bool:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    raise SchemaError(f"default {text!r} is not a bool", 'write "true" or "false"')
+
+
+def _float(scalar: Scalar, text: str) -> float:
+    try:
+        if "_" in text:  # Python's own way of writing digits, not Java's
+            raise ValueError
+        return float(text)
+    except ValueError:
         raise SchemaError(
-            f"default {text!r} is not possible here", 'write "null", or no default for an empty one'
-        )
-    if is_array:
-        return []
-    return {"bytes": b"", "records": None}.get(element, {})
+            f"default {text!r} is not a number", 'write a decimal number such as "0.5"'
+        ) from None
 
 
-def _integer(element: str, bounds: tuple[int, int], text: str) -> int:
-    if not text:
-        return 0
+def _integer(scalar: Scalar, text: str) -> int:
+    assert scalar.bounds is not None, scalar.name
     match = _INTEGER.fullmatch(text)
     if not match:
         raise SchemaError(
             f"default {text!r} is not an integer", 'write decimal digits, or hex such as "0x7f"'
         )
-    low, high = bounds
+    low, high = scalar.bounds
     if len(text) <= _LONGEST_INTEGER:
         value = int(match["decimal"]) if match["decimal"] else int(match["hex"], 16)
         if low <= value <= high:
             return value
     raise SchemaError(
-        f"default {text[:_LONGEST_INTEGER]} does not fit {element}", f"use {low} to {high}"
+        f"default {text[:_LONGEST_INTEGER]} does not fit {scalar.name}", f"use {low} to {high}"
     )
 
 
-def _uuid(text: str) -> UUID:
-    if not text:
-        return ZERO_UUID
+def _uuid(scalar: Scalar, text: str) -> UUID:
     if not _UUID.fullmatch(text):  # base64 itself would skip over other characters
         raise SchemaError(
             f"default {text!r} is not a uuid", "write the 22 characters of Kafka's base64 form"
         )
     return UUID(bytes=base64.urlsafe_b64decode(f"{text[:22]}=="))
+
+
+#: Type of the values → what reads the text of a default.
+_READERS: dict[type, Callable[[Scalar, str], Any]] = {
+    bool: _bool, int: _integer, float: _float, UUID: _uuid, str: _string, bytes: _bytes,
+}  # fmt: skip

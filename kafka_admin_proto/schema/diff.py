@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from struct import calcsize
 
 from msgspec import Struct
 
 from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
+from kafka_admin_proto.schema.scalars import SCALARS
 
 #: Values for ``Difference.bytes_differ`` beside a condition.
 NEVER, ALWAYS = "never", "always"
 
 #: Bytes of the fixed types: those of one size can be told apart by their meaning alone.
-_SIZES = {
-    "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8,
-    "float64": 8, "uuid": 16,
-}  # fmt: skip
+_SIZES = {row.name: calcsize(f">{row.code}") for row in SCALARS.values() if row.code}
 
 
 class Difference(Struct, frozen=True):
@@ -58,7 +57,7 @@ def verdict(differences: Sequence[Difference]) -> str:
 
 def describe(field: LayoutField) -> str:
     """A field's type in the guide's words: ``COMPACT_ARRAY of UUID``, ``NULLABLE_STRING``."""
-    element = "BOOLEAN" if field.element == "bool" else field.element.upper() or "struct"
+    element = SCALARS[field.element].label if field.element else "struct"
     marks = "COMPACT_" * field.compact + "NULLABLE_" * field.nullable
     label = f"{marks}ARRAY of {element}" if field.is_array else f"{marks}{element}"
     return label if field.tag is None else f"{label}, tag {field.tag}"

@@ -10,12 +10,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.model import FieldSpec, FieldType, MessageSpec, StructSpec
 from kafka_admin_proto.schema.versions import VersionRange
 
+#: Stands for the type of a field that does not read, where a reader goes on.
+_UNREADABLE = FieldType("bytes")
+_Spec = TypeVar("_Spec", FieldSpec, StructSpec, MessageSpec)
 #: A string that does not end counts as one: its quotes must not each start a search of their own.
 _COMMENT_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _MESSAGE_KEYS = (
@@ -33,7 +36,7 @@ _FIELD_KEYS = (
 def read_message(text: str, *, file: str = "", dialect: str = "kafka") -> MessageSpec:
     """Read one definition; raises SchemaError with file, field, fault and remedy."""
     try:
-        return _message(_parse(text), file, dialect)
+        return DefinitionReader().message(_parse(text), file, dialect)
     except SchemaError as error:
         error.file = error.file or file
         raise
@@ -50,6 +53,24 @@ def write_message(spec: MessageSpec) -> str:
 
 
 def _parse(text: str) -> Any:
+    try:
+        return json.loads(without_comments(text), object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise SchemaError(
+            f"line {error.lineno} column {error.colno}: {error.msg}", "correct the JSON there"
+        ) from None
+    except SchemaError:
+        raise
+    except ValueError as error:  # Python refuses to read numbers of thousands of digits
+        raise SchemaError(str(error), "correct the number") from None
+
+
+def without_comments(text: str) -> str:
+    """The text with spaces for its comments: what is left keeps its lines and columns.
+
+    Raises SchemaError where a comment does not end.
+    """
+
     def blank(match: re.Match[str]) -> str:
         found = match.group()
         if found.startswith('"'):
@@ -61,16 +82,7 @@ def _parse(text: str) -> Any:
             )
         return re.sub(r"[^\n]", " ", found)  # keeps lines and columns of the complaints below
 
-    try:
-        return json.loads(_COMMENT_OR_STRING.sub(blank, text), object_pairs_hook=_unique)
-    except json.JSONDecodeError as error:
-        raise SchemaError(
-            f"line {error.lineno} column {error.colno}: {error.msg}", "correct the JSON there"
-        ) from None
-    except SchemaError:
-        raise
-    except ValueError as error:  # Python refuses to read numbers of thousands of digits
-        raise SchemaError(str(error), "correct the number") from None
+    return _COMMENT_OR_STRING.sub(blank, text)
 
 
 def _line(text: str, position: int) -> int:
@@ -86,109 +98,110 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _message(data: Any, file: str, dialect: str) -> MessageSpec:
-    keys = _Keys(data, "message", _MESSAGE_KEYS)
-    name = keys.text("name")
-    try:
-        valid = keys.versions("validVersions")
-        if valid is None:
-            raise _missing("validVersions")
-        flexible = keys.versions("flexibleVersions")
-        if flexible is None:
+class DefinitionReader:
+    """Reads a parsed definition; what breaks a rule is raised, at the first place.
+
+    Subclasses may go on instead (`fault`), and then get specs that break rules.
+    """
+
+    def fault(self, error: SchemaError, data: Any, key: str = "") -> None:
+        """Take a fault in the JSON object ``data``, at that key, or of the object as a whole."""
+        raise error
+
+    def message(self, data: Any, file: str, dialect: str) -> MessageSpec:
+        keys = _Keys(data, "message", _MESSAGE_KEYS, self)
+        name = keys.text("name")
+        try:
+            valid = keys.versions("validVersions", required=True)
+            flexible = keys.versions("flexibleVersions")
             # Requests that a release has removed keep their file, with nothing else in it.
-            if not valid.empty:
-                raise SchemaError(
-                    'the message has no "flexibleVersions"', 'add it; "0+" for a new message'
-                )
-            flexible = VersionRange.NONE
-        type_, api_key = keys.text("type"), keys.number("apiKey")
-        if api_key is None and type_ in _WITH_API_KEY:
-            raise SchemaError(f"a {type_} needs an api key", 'add "apiKey"')
-        spec = MessageSpec(
-            name=name,
-            type=type_,
-            valid_versions=valid,
-            flexible_versions=flexible,
-            fields=tuple(_field(item) for item in keys.items("fields") or ()),
-            common_structs=tuple(_struct(item) for item in keys.items("commonStructs") or ()),
-            api_key=api_key,
-            deprecated_versions=keys.versions("deprecatedVersions") or VersionRange.NONE,
-            listeners=tuple(_listener(item) for item in keys.items("listeners") or ()),
-            latest_version_unstable=keys.flag("latestVersionUnstable"),
-            about=keys.text("about", ""),
-            dialect=dialect,
-            file=file,
-        )
-        for struct in [spec.struct, *spec.structs().values()]:
-            _check_tags(struct)
-    except SchemaError as error:
-        raise _inside_once(error, name) from None
-    return spec
-
-
-def _check_tags(struct: StructSpec) -> None:
-    """A definition of all versions leaves no tag out, as one version alone may."""
-    tags = {field.tag for field in struct.fields if field.tag is not None}
-    for tag in range(len(tags)):
-        if tag not in tags:
-            raise SchemaError(
-                f"the tags of {struct.name} are not contiguous: {sorted(tags)}",
-                f"use tag {tag} before any higher one",
+            if flexible is None and not valid.empty:
+                fault = 'the message has no "flexibleVersions"'
+                self.fault(SchemaError(fault, 'add it; "0+" for a new message'), keys.data)
+            type_, api_key = keys.text("type"), keys.number("apiKey")
+            if api_key is None and type_ in _WITH_API_KEY:
+                self.fault(SchemaError(f"a {type_} needs an api key", 'add "apiKey"'), keys.data)
+            spec = self.make(
+                MessageSpec,
+                keys.data,
+                name=name,
+                type=type_,
+                valid_versions=valid,
+                flexible_versions=flexible or VersionRange.NONE,
+                fields=tuple(map(self.field, keys.items("fields") or ())),
+                common_structs=tuple(map(self.struct, keys.items("commonStructs") or ())),
+                api_key=api_key,
+                deprecated_versions=keys.versions("deprecatedVersions") or VersionRange.NONE,
+                listeners=tuple(
+                    self._listener(item, keys.data) for item in keys.items("listeners") or ()
+                ),
+                latest_version_unstable=keys.flag("latestVersionUnstable"),
+                about=keys.text("about", ""),
+                dialect=dialect,
+                file=file,
             )
+            self.check_tags(spec, keys.data)
+        except SchemaError as error:
+            raise _inside_once(error, name) from None
+        return spec
 
+    def check_tags(self, spec: MessageSpec, data: Any) -> None:
+        """A definition of all versions leaves no tag out, as one version alone may."""
+        for struct in [spec.struct, *spec.structs().values()]:
+            tags = {field.tag for field in struct.fields if field.tag is not None}
+            missing = next((tag for tag in range(len(tags)) if tag not in tags), None)
+            if missing is not None:
+                fault = f"the tags of {struct.name} are not contiguous: {sorted(tags)}"
+                self.fault(SchemaError(fault, f"use tag {missing} before any higher one"), data)
 
-def _struct(data: Any) -> StructSpec:
-    keys = _Keys(data, "common struct", _STRUCT_KEYS)
-    name = keys.text("name")
-    try:
-        versions = keys.versions("versions")
-        if versions is None:
-            raise _missing("versions")
-        return StructSpec(
-            name, versions, tuple(_field(item) for item in keys.items("fields") or ())
-        )
-    except SchemaError as error:
-        raise error.inside(name) from None
+    def struct(self, data: Any) -> StructSpec:
+        keys = _Keys(data, "common struct", _STRUCT_KEYS, self)
+        name = keys.text("name")
+        try:
+            versions = keys.versions("versions", required=True)
+            fields = tuple(map(self.field, keys.items("fields") or ()))
+            return self.make(StructSpec, keys.data, name=name, versions=versions, fields=fields)
+        except SchemaError as error:
+            raise error.inside(name) from None
 
+    def field(self, data: Any) -> FieldSpec:
+        keys = _Keys(data, "field", _FIELD_KEYS, self)
+        name = keys.text("name")
+        try:
+            fields = keys.items("fields")
+            tagged = keys.versions("taggedVersions") or VersionRange.NONE
+            versions = keys.versions("versions", required=tagged.empty) or tagged
+            entity = keys.text("entityType", "")
+            parts: dict[str, Any] = {
+                "type": keys.field_type(),
+                "versions": versions,
+                "nullable_versions": keys.versions("nullableVersions") or VersionRange.NONE,
+                "tagged_versions": tagged,
+                "tag": keys.number("tag"),
+                "flexible_versions": keys.versions("flexibleVersions"),
+                "default": keys.scalar("default"),
+                "ignorable": keys.flag("ignorable"),
+                "map_key": keys.flag("mapKey"),
+                "entity_type": "" if entity == "unknown" else entity,
+                "zero_copy": keys.flag("zeroCopy"),
+                "about": keys.text("about", ""),
+                "fields": None if fields is None else tuple(map(self.field, fields)),
+            }
+        except SchemaError as error:
+            raise error.inside(name) from None
+        # The spec puts its own name in front of a complaint.
+        return self.make(FieldSpec, keys.data, name=name, **parts)
 
-def _field(data: Any) -> FieldSpec:
-    keys = _Keys(data, "field", _FIELD_KEYS)
-    name = keys.text("name")
-    try:
-        fields = keys.items("fields")
-        tagged = keys.versions("taggedVersions") or VersionRange.NONE
-        versions = keys.versions("versions") or (None if tagged.empty else tagged)
-        if versions is None:
-            raise _missing("versions")
-        entity = keys.text("entityType", "")
-        parts: dict[str, Any] = {
-            "type": FieldType.parse(keys.text("type")),
-            "versions": versions,
-            "nullable_versions": keys.versions("nullableVersions") or VersionRange.NONE,
-            "tagged_versions": tagged,
-            "tag": keys.number("tag"),
-            "flexible_versions": keys.versions("flexibleVersions"),
-            "default": keys.scalar("default"),
-            "ignorable": keys.flag("ignorable"),
-            "map_key": keys.flag("mapKey"),
-            "entity_type": "" if entity == "unknown" else entity,
-            "zero_copy": keys.flag("zeroCopy"),
-            "about": keys.text("about", ""),
-            "fields": None if fields is None else tuple(_field(item) for item in fields),
-        }
-    except SchemaError as error:
-        raise error.inside(name) from None
-    return FieldSpec(name, **parts)  # puts its own name in front of a complaint
+    def make(self, what: type[_Spec], data: Any, **parts: Any) -> _Spec:
+        """A spec, whose rules are checked as it is made."""
+        return what(**parts)
 
-
-def _listener(item: Any) -> str:
-    if isinstance(item, str):
-        return item
-    raise SchemaError(f"a listener is {item!r}", 'write a string such as "broker"')
-
-
-def _missing(key: str) -> SchemaError:
-    return SchemaError(f'"{key}" is missing', "add it")
+    def _listener(self, item: Any, data: Any) -> str:
+        if isinstance(item, str):
+            return item
+        error = SchemaError(f"a listener is {item!r}", 'write a string such as "broker"')
+        self.fault(error, data, "listeners")
+        return ""
 
 
 def _inside_once(error: SchemaError, name: str) -> SchemaError:
@@ -197,28 +210,37 @@ def _inside_once(error: SchemaError, name: str) -> SchemaError:
 
 
 class _Keys:
-    """One JSON object, its keys checked against the notation's and read by type."""
+    """One JSON object, its keys checked against the notation's and read by type.
 
-    def __init__(self, data: Any, what: str, known: tuple[str, ...]) -> None:
-        if not isinstance(data, dict):
-            raise SchemaError(f"a {what} is {_kind(data)}", "write a JSON object")
+    What is wrong goes to the reader; where that goes on, the key counts as left out.
+    """
+
+    def __init__(
+        self, data: Any, what: str, known: tuple[str, ...], reader: DefinitionReader
+    ) -> None:
+        self._reader = reader
+        self._is_object = isinstance(data, dict)
+        if not self._is_object:
+            reader.fault(SchemaError(f"a {what} is {_kind(data)}", "write a JSON object"), data)
+            data = {}
         self.data = data
         for key in data:
             if key not in known:
                 name = data.get("name")
-                raise SchemaError(
+                error = SchemaError(
                     f'unknown key "{key}"',
                     f"a {what} can have {', '.join(known)}",
                     field=name if isinstance(name, str) else "",
                 )
+                reader.fault(error, data, key)
 
     def text(self, key: str, default: str | None = None) -> str:
-        value = self._get(key, str, "a string")
+        value: str | None = self._get(key, str, "a string")
         if value is not None:
-            return str(value)
+            return value
         if default is None:
-            raise _missing(key)
-        return default
+            self._missing(key)
+        return default or ""
 
     def flag(self, key: str) -> bool:
         return bool(self._get(key, bool, "true or false"))
@@ -227,21 +249,40 @@ class _Keys:
         value = self._get(key, list, "an array")
         return None if value is None else list(value)
 
-    def versions(self, key: str) -> VersionRange | None:
+    @overload
+    def versions(self, key: str, *, required: Literal[True]) -> VersionRange: ...
+    @overload
+    def versions(self, key: str, *, required: bool = False) -> VersionRange | None: ...
+    def versions(self, key: str, *, required: bool = False) -> VersionRange | None:
+        """Those of a key; None, or none at all where they are ``required``, if it is not there."""
         text = self.text(key, "")
         if not text.strip():
-            return None
+            if required:
+                self._missing(key)
+            return VersionRange.NONE if required else None
         try:
             return VersionRange.parse(text)
         except SchemaError as error:
-            raise SchemaError(f'"{key}": {error.fault}', error.remedy) from None
+            self._fault(key, f'"{key}": {error.fault}', error.remedy)
+            return VersionRange.NONE if required else None
+
+    def field_type(self) -> FieldType:
+        text = self.text("type")
+        if self.data.get("type") is None:
+            return _UNREADABLE
+        try:
+            return FieldType.parse(text)
+        except SchemaError as error:
+            self._reader.fault(error, self.data, "type")
+            return _UNREADABLE
 
     def number(self, key: str) -> int | None:
         value = self.data.get(key)
         if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,9}", value):
             value = int(value)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise SchemaError(f'"{key}" is {_kind(value)}', "write a whole number")
+            self._fault(key, f'"{key}" is {_kind(value)}', "write a whole number")
+            return None
         return value
 
     def scalar(self, key: str) -> str:
@@ -253,21 +294,31 @@ class _Keys:
             return "true" if value else "false"
         if isinstance(value, (str, int, float)):
             return str(value)
-        raise SchemaError(f'"{key}" is {_kind(value)}', "write a string, a number, true or false")
+        self._fault(key, f'"{key}" is {_kind(value)}', "write a string, a number, true or false")
+        return ""
 
     def _get(self, key: str, wanted: type, article: str) -> Any:
         value = self.data.get(key)
         if value is not None and not isinstance(value, wanted):
-            raise SchemaError(f'"{key}" is {_kind(value)}', f"write {article}")
+            self._fault(key, f'"{key}" is {_kind(value)}', f"write {article}")
+            return None
         return value
+
+    def _missing(self, key: str) -> None:
+        self._fault("", f'"{key}" is missing', "add it")
+
+    def _fault(self, key: str, fault: str, remedy: str) -> None:
+        if self._is_object:
+            self._reader.fault(SchemaError(fault, remedy), self.data, key)
 
 
 def _kind(value: Any) -> str:
-    names: dict[type, str] = {
-        dict: "an object", list: "an array", str: "a string", bool: "a boolean",
-        int: "a number", float: "a number", type(None): "null",
-    }  # fmt: skip
-    return f"{names[type(value)]}, {json.dumps(value)[:40]}"
+    names = (
+        (dict, "an object"), (list, "an array"), (str, "a string"), (bool, "a boolean"),
+        (int, "a number"), (float, "a number"), (type(None), "null"),
+    )  # fmt: skip
+    name = next(name for kind, name in names if isinstance(value, kind))
+    return f"{name}, {json.dumps(value)[:40]}"
 
 
 # --- writing ---------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ import msgspec
 
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.model import MAX_DEPTH
+from kafka_admin_proto.schema.scalars import SCALARS
 
 
 class Slip(msgspec.Struct, frozen=True, order=True):
@@ -48,18 +49,13 @@ class GrammarType(NamedTuple):
 
 
 def _types() -> dict[str, GrammarType]:
-    found = {
-        name.upper(): GrammarType(name)
-        for name in (
-            "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid",
-        )
-    }  # fmt: skip
-    found["BOOLEAN"] = GrammarType("bool")
-    for name in ("string", "bytes", "records"):
-        for compact in (False, True):
-            for nullable in (False, True):
-                label = "COMPACT_" * compact + "NULLABLE_" * nullable + name.upper()
-                found[label] = GrammarType(name, nullable, compact)
+    found = {}
+    for scalar in SCALARS.values():
+        either = (False, True) if scalar.has_length else (False,)
+        for compact in either:
+            for nullable in either:
+                label = "COMPACT_" * compact + "NULLABLE_" * nullable + scalar.label
+                found[label] = GrammarType(scalar.name, nullable, compact)
     return found
 
 

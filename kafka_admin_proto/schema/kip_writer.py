@@ -14,6 +14,7 @@ from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
+from kafka_admin_proto.schema.scalars import SCALARS
 
 _TAGGED_FIELDS = "_tagged_fields"
 
@@ -60,8 +61,8 @@ def _definitions(fields: tuple[LayoutField, ...], flexible: bool, indent: str) -
 
 def _type(field: LayoutField) -> str:
     """The guide's name of a scalar type; of an array's elements, which are never null."""
-    label = "BOOLEAN" if field.element == "bool" else field.element.upper()
-    if field.element not in ("string", "bytes", "records"):
-        return label
+    scalar = SCALARS[field.element]
+    if not scalar.has_length:
+        return scalar.label
     nullable = field.nullable and not field.is_array
-    return "COMPACT_" * field.compact + "NULLABLE_" * nullable + label
+    return "COMPACT_" * field.compact + "NULLABLE_" * nullable + scalar.label

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from kafka_admin_proto.schema.model import BLOB_TYPES, FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.scalars import SCALARS
 
 
 class LayoutField(msgspec.Struct, frozen=True):
@@ -63,12 +64,13 @@ def struct_layout(
         if field.flexible_versions is not None:
             compact = version in field.flexible_versions
         nested = structs[type_.element].fields if type_.is_struct else ()
+        has_length = not type_.is_struct and SCALARS[type_.element].has_length
         return LayoutField(
             field.name,
             "" if type_.is_struct else type_.element,
             type_.is_array,
             version in field.nullable_versions,
-            compact and (type_.is_array or type_.element in BLOB_TYPES),
+            compact and (type_.is_array or has_length),
             field.tag if version in field.tagged_versions else None,
             struct_layout(nested, version, structs, flexible=flexible),
         )

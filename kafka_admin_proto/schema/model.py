@@ -16,15 +16,8 @@ from msgspec import Struct
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.defaults import parse_default
 from kafka_admin_proto.schema.names import python_name
+from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.schema.versions import VersionRange
-
-#: Scalar types whose encoding has a fixed size.
-FIXED_TYPES = (
-    "bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid",
-)  # fmt: skip
-#: Scalar types with a length in front; each may be null.
-BLOB_TYPES = ("string", "bytes", "records")
-SCALAR_TYPES = FIXED_TYPES + BLOB_TYPES
 
 #: What an ``entityType`` promises about the field's type.
 ENTITY_TYPES = {
@@ -64,10 +57,10 @@ class FieldType(Struct, frozen=True):
             )
         if not element:
             raise SchemaError(f"type {text!r} names no element type", 'write "[]int32" or the like')
-        if element not in SCALAR_TYPES and not element[0].isupper():
+        if element not in SCALARS and not element[0].isupper():
             raise SchemaError(
                 f"unknown type {text!r}",
-                f"use one of {', '.join(SCALAR_TYPES)}, or a struct name with a capital letter",
+                f"use one of {', '.join(SCALARS)}, or a struct name with a capital letter",
             )
         if is_array and element == "records":
             raise SchemaError("an array of records cannot be encoded", "put them into a struct")
@@ -79,11 +72,11 @@ class FieldType(Struct, frozen=True):
     @property
     def is_struct(self) -> bool:
         """Whether the field, or each of its elements, is a struct."""
-        return self.element not in SCALAR_TYPES
+        return self.element not in SCALARS
 
     @property
     def can_be_null(self) -> bool:
-        return self.is_array or self.is_struct or self.element in BLOB_TYPES
+        return self.is_array or self.is_struct or SCALARS[self.element].has_length
 
 
 class FieldSpec(Struct, frozen=True):
@@ -115,10 +108,8 @@ class FieldSpec(Struct, frozen=True):
     named_by: str = ""
 
     def __post_init__(self) -> None:
-        try:
-            self._check()
-        except SchemaError as error:
-            raise error.inside(self.name) from None
+        for fault in self.faults():
+            raise fault.inside(self.name)
 
     @property
     def default_value(self) -> Any:
@@ -131,87 +122,91 @@ class FieldSpec(Struct, frozen=True):
             return b""
         return value
 
-    def _check(self) -> None:
+    def faults(self) -> Iterator[SchemaError]:
+        """All rules that the field breaks; without its name in front."""
         if not _FIELD_NAME.match(self.name):
-            raise SchemaError(
+            yield SchemaError(
                 f"invalid field name {self.name!r}", "use letters and digits, a letter first"
             )
         if not self.nullable_versions.empty and not self.type.can_be_null:
-            raise SchemaError(
+            yield SchemaError(
                 f"type {self.type} cannot be null", "remove nullableVersions or change the type"
             )
         if self.entity_type:
             wanted = ENTITY_TYPES.get(self.entity_type)
             if wanted is None:
-                raise SchemaError(
+                yield SchemaError(
                     f"unknown entityType {self.entity_type!r}",
                     f"use one of {', '.join(ENTITY_TYPES)}",
                 )
-            if self.type.element != wanted:
-                raise SchemaError(
+            elif self.type.element != wanted:
+                yield SchemaError(
                     f"entityType {self.entity_type} is for {wanted} fields, this is {self.type}",
                     "change one of the two",
                 )
         if self.fields is not None:
             if not self.type.is_struct:
-                raise SchemaError(
+                yield SchemaError(
                     f"a field of type {self.type} cannot have fields of its own",
                     "remove them, or name a struct as the type",
                 )
-            StructSpec(self.type.element, self.versions, self.fields)
+            else:
+                yield from _struct_faults(self.type.element, self.fields)
         if self.flexible_versions is not None and self.type.element not in ("string", "bytes"):
-            raise SchemaError(
+            yield SchemaError(
                 f"a field of type {self.type} cannot override flexibleVersions",
                 "only string and bytes fields can; remove it",
             )
         if self.zero_copy and (self.type.is_array or self.type.element != "bytes"):
-            raise SchemaError("zeroCopy is for bytes fields only", "remove zeroCopy")
-        self._check_tag()
-        if (
-            self.default_value is None
-            and self.default
-            and not self.nullable_versions.covers(self.versions)
-        ):
-            raise SchemaError(
+            yield SchemaError("zeroCopy is for bytes fields only", "remove zeroCopy")
+        yield from self._tag_faults()
+        try:
+            default = self.default_value
+        except SchemaError as error:
+            yield error
+            return
+        if default is None and self.default and not self.nullable_versions.covers(self.versions):
+            yield SchemaError(
                 "null cannot be the default, because not all versions of this field are nullable",
                 f'set nullableVersions to "{self.versions}" or choose another default',
             )
 
-    def _check_tag(self) -> None:
+    def _tag_faults(self) -> Iterator[SchemaError]:
         tagged = self.tagged_versions
         if self.tag is None:
             if not tagged.empty:
-                raise SchemaError(
+                yield SchemaError(
                     f"it has tagged versions {tagged}, but no tag",
                     "give it a tag, or remove taggedVersions",
                 )
             return
         if self.tag < 0:
-            raise SchemaError(f"tag {self.tag} is negative", "count tags from 0")
+            yield SchemaError(f"tag {self.tag} is negative", "count tags from 0")
         if tagged.empty:
-            raise SchemaError(
+            yield SchemaError(
                 f"it has tag {self.tag}, but no tagged versions",
                 "give it taggedVersions, or remove the tag",
             )
+            return
         if not tagged.open_ended:
-            raise SchemaError(
+            yield SchemaError(
                 f"taggedVersions {tagged} are not open-ended", f'write "{tagged.lowest}+"'
             )
         if not self.versions.covers(tagged):
-            raise SchemaError(
+            yield SchemaError(
                 f"taggedVersions {tagged} are not a subset of versions {self.versions}",
                 "widen versions or narrow taggedVersions",
             )
         nullable_tagged = self.nullable_versions & tagged
         if not nullable_tagged.empty and nullable_tagged != tagged:
-            raise SchemaError(
+            yield SchemaError(
                 f"of the tagged versions {tagged} only {nullable_tagged} are nullable",
                 "make all tagged versions nullable, or none",
             )
         if self.map_key:
-            raise SchemaError("a tagged field cannot be a map key", "remove mapKey or the tag")
+            yield SchemaError("a tagged field cannot be a map key", "remove mapKey or the tag")
         if self.type.element == "records":
-            raise SchemaError("a records field cannot be tagged", "remove the tag")
+            yield SchemaError("a records field cannot be tagged", "remove the tag")
 
 
 class StructSpec(Struct, frozen=True):
@@ -222,28 +217,36 @@ class StructSpec(Struct, frozen=True):
     fields: tuple[FieldSpec, ...]
 
     def __post_init__(self) -> None:
-        if not _FIELD_NAME.match(self.name):
-            raise SchemaError(
-                f"invalid struct name {self.name!r}", "use letters and digits, a letter first"
+        for fault in self.faults():
+            raise fault
+
+    def faults(self) -> Iterator[SchemaError]:
+        """All rules that the struct breaks, but for those of each field."""
+        return _struct_faults(self.name, self.fields)
+
+
+def _struct_faults(name: str, fields: tuple[FieldSpec, ...]) -> Iterator[SchemaError]:
+    """All rules that a struct of these fields breaks, but for those of each field."""
+    if not _FIELD_NAME.match(name):
+        yield SchemaError(f"invalid struct name {name!r}", "use letters and digits, a letter first")
+    tags: set[int] = set()
+    names: set[str] = set()
+    for field in fields:
+        # Not one in JSON ("Name" and "name"), nor in Python ("TopicID" and "TopicId").
+        key = python_name(field.name)
+        if key in names:
+            yield SchemaError(
+                "another field of this struct has that name", "rename one", field=field.name
             )
-        tags: set[int] = set()
-        names: set[str] = set()
-        for field in self.fields:
-            # Not one in JSON ("Name" and "name"), nor in Python ("TopicID" and "TopicId").
-            key = python_name(field.name)
-            if key in names:
-                raise SchemaError(
-                    "another field of this struct has that name", "rename one", field=field.name
+        names.add(key)
+        if field.tag is not None:
+            if field.tag in tags:
+                yield SchemaError(
+                    f"another field of this struct has tag {field.tag}",
+                    "give each its own tag",
+                    field=field.name,
                 )
-            names.add(key)
-            if field.tag is not None:
-                if field.tag in tags:
-                    raise SchemaError(
-                        f"another field of this struct has tag {field.tag}",
-                        "give each its own tag",
-                        field=field.name,
-                    )
-                tags.add(field.tag)
+            tags.add(field.tag)
 
 
 class MessageSpec(Struct, frozen=True):
@@ -264,11 +267,9 @@ class MessageSpec(Struct, frozen=True):
     file: str = ""
 
     def __post_init__(self) -> None:
-        try:
-            self._check()
-        except SchemaError as error:
-            error.file = error.file or self.file
-            raise error.inside(self.name) from None
+        for fault in self.faults():
+            fault.file = fault.file or self.file
+            raise fault.inside(self.name)
 
     def is_flexible(self, version: int) -> bool:
         return version in self.flexible_versions
@@ -288,94 +289,117 @@ class MessageSpec(Struct, frozen=True):
                 )
         return found
 
-    def _check(self) -> None:
+    @property
+    def has_secrets(self) -> bool:
+        """Whether any field may carry a credential, so that raw bytes may too."""
+        return any(field.sensitive or field.named_by for field in _all_fields(self))
+
+    @property
+    def hides_unknown_tags(self) -> bool:
+        """Whether unknown tags may be a credential: a newer release's.
+
+        In a header they may be the body's, if their count was damaged.
+        """
+        return self.has_secrets or self.type == "header"
+
+    @property
+    def has_credentials(self) -> bool:
+        """Whether a field is one in any case, and not by the text of its neighbour."""
+        return any(field.sensitive for field in _all_fields(self))
+
+    def faults(self) -> Iterator[SchemaError]:
+        """All rules that the message breaks, but for those of each field; without its name."""
         if self.type not in MESSAGE_TYPES:
-            raise SchemaError(
+            yield SchemaError(
                 f"unknown message type {self.type!r}", f"use one of {', '.join(MESSAGE_TYPES)}"
             )
         if self.valid_versions.open_ended:
-            raise SchemaError(
+            yield SchemaError(
                 f"validVersions {self.valid_versions} names no highest version",
                 f'write "{self.valid_versions.lowest}-N"',
             )
         if not self.flexible_versions.empty and not self.flexible_versions.open_ended:
-            raise SchemaError(
+            yield SchemaError(
                 f"flexibleVersions {self.flexible_versions} are not open-ended",
                 'write "none" or a range with a plus, such as "2+"',
             )
         if not self.valid_versions.covers(self.deprecated_versions):
-            raise SchemaError(
+            yield SchemaError(
                 f"deprecatedVersions {self.deprecated_versions} go beyond validVersions "
                 f"{self.valid_versions}",
                 "narrow them",
             )
         if self.api_key is not None and not -32768 <= self.api_key <= 32767:
-            raise SchemaError(f"api key {self.api_key} does not fit an int16", "use 0 to 32767")
+            yield SchemaError(f"api key {self.api_key} does not fit an int16", "use 0 to 32767")
         if self.type == "coordinator-key" and (
             str(self.valid_versions) != "0" or not self.flexible_versions.empty
         ):
-            raise SchemaError(
+            yield SchemaError(
                 "a coordinator-key has version 0 alone, and no flexible versions",
                 'write "validVersions": "0" and "flexibleVersions": "none"',
             )
         if self.type != "request" and (self.listeners or self.latest_version_unstable):
-            raise SchemaError(
+            yield SchemaError(
                 "listeners and latestVersionUnstable are for requests only", "remove them"
             )
         for listener in self.listeners:
             if listener not in LISTENERS:
-                raise SchemaError(
+                yield SchemaError(
                     f"unknown listener {listener!r}", f"use one of {', '.join(LISTENERS)}"
                 )
-        StructSpec(self.name, self.valid_versions, self.fields)
-        self._check_structs()
+        yield from _struct_faults(self.name, self.fields)
+        yield from self._structs_faults()
         for field in self.fields:
             if field.map_key:
-                raise SchemaError(
+                yield SchemaError(
                     "a top-level field cannot be a map key", "remove mapKey", field=field.name
                 )
         for field in _all_fields(self):
-            self._check_flexible(field)
+            yield from self._flexible_faults(field)
 
-    def _check_structs(self) -> None:
-        if self.name in self.structs():
-            raise SchemaError(f"a struct is called {self.name}, too", "rename the struct")
+    def _structs_faults(self) -> Iterator[SchemaError]:
+        inline = {field.type.element for field in _all_fields(self) if field.fields is not None}
+        if self.name in inline | {struct.name for struct in self.common_structs}:
+            yield SchemaError(f"a struct is called {self.name}, too", "rename the struct")
         common: set[str] = set()
         for struct in self.common_structs:
             if not struct.name[0].isupper():
-                raise SchemaError(
+                yield SchemaError(
                     f"common struct {struct.name!r} has a small first letter", "capitalise it"
                 )
             if struct.name in common:
-                raise SchemaError(f"common struct {struct.name} is defined twice", "remove one")
+                yield SchemaError(f"common struct {struct.name} is defined twice", "remove one")
             common.add(struct.name)
-        inline: set[str] = set()
+        inline = set()
         for field in _all_fields(self):
             name = field.type.element
             if not field.type.is_struct:
                 continue
             if name in common:
                 if field.fields:
-                    raise SchemaError(
+                    yield SchemaError(
                         f"it defines the common struct {name} again",
                         "remove its fields, or give the struct another name",
                         field=field.name,
                     )
             elif field.fields is None:
-                raise SchemaError(
+                yield SchemaError(
                     f"struct {name} is defined nowhere",
                     "give the field its fields, or add the struct to commonStructs",
                     field=field.name,
                 )
             elif name in inline:
-                raise SchemaError(
+                yield SchemaError(
                     f"struct {name} is defined twice",
                     "rename one, or move it to commonStructs",
                     field=field.name,
                 )
             else:
                 inline.add(name)
-        self._check_size()
+        try:
+            self._check_size()
+        except SchemaError as error:
+            yield error
 
     def _check_size(self) -> None:
         """No struct contains itself, and common structs do not multiply beyond all use.
@@ -416,11 +440,11 @@ class MessageSpec(Struct, frozen=True):
                 measured[name] = measure(fields, (name,))
         measure(self.fields, ())
 
-    def _check_flexible(self, field: FieldSpec) -> None:
+    def _flexible_faults(self, field: FieldSpec) -> Iterator[SchemaError]:
         flexible = self.flexible_versions
         if field.flexible_versions is not None:
             if not flexible.covers(field.flexible_versions):
-                raise SchemaError(
+                yield SchemaError(
                     f"its flexibleVersions {field.flexible_versions} are not a subset of the "
                     f"message's, {flexible}",
                     "narrow them",
@@ -428,7 +452,7 @@ class MessageSpec(Struct, frozen=True):
                 )
             flexible = field.flexible_versions
         if not flexible.covers(field.tagged_versions):
-            raise SchemaError(
+            yield SchemaError(
                 f"taggedVersions {field.tagged_versions} are not a subset of the flexible "
                 f"versions {flexible}",
                 "tag it in flexible versions only",

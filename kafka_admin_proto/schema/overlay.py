@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kafka_admin_proto.schema.credentials import credential_paths
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
 
 
@@ -15,7 +16,9 @@ class MessageOverlay(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     """What the definition of one message leaves open.
 
     ``aliases``: field path → names of it in other releases. ``sensitive``: paths of fields that
-    carry credentials. ``sensitive_values``: path of a value field → its neighbour that names it
+    carry credentials. ``not_sensitive``: paths of those that look so by their names and are none;
+    of a struct it says nothing about the fields inside. ``sensitive_values``: path of a value
+    field → its neighbour that names it
     (a config's value is secret when its name says so). ``layout_changed``: version → what an
     older release had instead. ``formerly``: names that older releases gave the message.
     ``api_key``: for messages in the proposals' grammar, which has no place for it.
@@ -29,6 +32,7 @@ class MessageOverlay(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     api_key: int | None = msgspec.field(name="apiKey", default=None)
     aliases: dict[str, list[str]] = {}
     sensitive: list[str] = []
+    not_sensitive: list[str] = msgspec.field(name="notSensitive", default_factory=list)
     sensitive_values: dict[str, str] = msgspec.field(name="sensitiveValues", default_factory=dict)
     layout_changed: dict[str, str] = msgspec.field(name="layoutChanged", default_factory=dict)
 
@@ -43,11 +47,17 @@ def read_overlay(data: bytes) -> dict[str, MessageOverlay]:
     return msgspec.json.decode(data, type=dict[str, MessageOverlay])
 
 
-def apply_overlay(spec: MessageSpec, overlay: MessageOverlay) -> MessageSpec:
-    """The definition with the overlay's aliases and marks set on its fields."""
+def apply_overlay(
+    spec: MessageSpec, overlay: MessageOverlay, *, guess: bool = False
+) -> MessageSpec:
+    """The definition with the overlay's aliases and marks set on its fields.
 
+    ``guess``: a field that looks like a credential, and of which the overlay says nothing, is one.
+    """
     # A definition that was loaded may have moved a credential: then its name alone tells.
-    moved = {path.rpartition(".")[2] for path in unknown_paths(spec, overlay)}
+    lost_paths = set(unknown_paths(spec, overlay)) - set(overlay.not_sensitive)
+    moved = {path.rpartition(".")[2] for path in lost_paths}
+    sensitive = {*overlay.sensitive, *(undecided(spec, overlay) if guess else ())}
 
     def mark(fields: tuple[FieldSpec, ...], prefix: str) -> tuple[FieldSpec, ...]:
         marked = []
@@ -60,7 +70,7 @@ def apply_overlay(spec: MessageSpec, overlay: MessageOverlay) -> MessageSpec:
                 msgspec.structs.replace(
                     field,
                     aliases=tuple(overlay.aliases.get(path, ())),
-                    sensitive=path in overlay.sensitive or field.name in moved or lost,
+                    sensitive=path in sensitive or field.name in moved or lost,
                     named_by="" if lost else named_by,
                     fields=None if field.fields is None else mark(field.fields, f"{path}."),
                 )
@@ -92,4 +102,17 @@ def unknown_paths(spec: MessageSpec, overlay: MessageOverlay) -> list[str]:
     known = paths(spec.fields, "")
     for struct in spec.common_structs:
         known |= paths(struct.fields, f"{struct.name}.")
-    return sorted({*overlay.aliases, *overlay.sensitive, *overlay.sensitive_values} - known)
+    named = (overlay.aliases, overlay.sensitive, overlay.not_sensitive, overlay.sensitive_values)
+    return sorted({path for paths in named for path in paths} - known)
+
+
+def undecided(spec: MessageSpec, overlay: MessageOverlay) -> list[str]:
+    """Paths of fields that look like credentials and of which the overlay says nothing."""
+    decided = {*overlay.sensitive, *overlay.not_sensitive, *overlay.sensitive_values}
+    return [path for path in credential_paths(spec) if path not in decided]
+
+
+def needless_paths(spec: MessageSpec, overlay: MessageOverlay) -> list[str]:
+    """Paths that are listed as no credentials without need, or as both."""
+    asked = {*credential_paths(spec)} - {*overlay.sensitive, *overlay.sensitive_values}
+    return [path for path in overlay.not_sensitive if path not in asked]

@@ -33,12 +33,21 @@ def texts(pieces: list[bytes | None]) -> tuple[pa.Array, bool]:
     try:
         return pa.array(pieces, pa.binary()).cast(pa.string()), False
     except pa.ArrowInvalid:
-        readable = [None if piece is None else piece.decode("utf-8", "replace") for piece in pieces]
-        return pa.array(readable, pa.string()), True
+        replaced = [None if piece is None else piece.decode("utf-8", "replace") for piece in pieces]
+        return pa.array(replaced, pa.string()), True
 
 
 def masked(values: pa.Array, where: pa.Array | None = None) -> pa.Array:
-    """The mask in the place of all values that are not null, or of those ``where`` that is true."""
+    """The mask in the place of all values that are not null, or of those ``where`` that is true.
+
+    Of a list it is in the place of each element. What can hold no mask becomes null.
+    """
+    if pa.types.is_list(values.type):
+        elements = masked(values.flatten())
+        lengths = pc.fill_null(pc.list_value_length(values), 0)
+        return list_array(lengths.to_numpy(), pc.is_null(values), elements, values.type)
+    if not (pa.types.is_binary(values.type) or pa.types.is_string(values.type)):
+        return pa.nulls(len(values), values.type)
     mask = MASK_BYTES if pa.types.is_binary(values.type) else MASK
     hidden = pc.is_valid(values)
     if where is not None:

@@ -21,8 +21,8 @@ from kafka_admin_proto.errors import (
     UnknownMessageError,
     UnsupportedVersionError,
 )
-from kafka_admin_proto.render.fields import has_secrets, secret_spans
-from kafka_admin_proto.render.leaves import has_odd_text
+from kafka_admin_proto.render.field_scan import has_invalid_utf8
+from kafka_admin_proto.render.fields import secret_spans
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.versions import VersionRange
@@ -175,9 +175,7 @@ class _Piece:
         """The values of rows of one version, and which they are."""
         bodies = [self.bodies[row] or b"" for row in rows]
         mask = not self.wanted.show_secrets
-        found = read_columns(
-            message, bodies, type_, mask=mask, mask_metadata=_is_fetch_response(self.spec)
-        )
+        found = read_columns(message, bodies, type_, mask=mask)
         for place, error in found.errors.items():
             row = rows[place]
             if self.wanted.mode == "FAILFAST":
@@ -185,10 +183,10 @@ class _Piece:
             # A wrong length may have put a credential into any field before the fault.
             self.errors[row], self.raw[row] = str(error), self._raw(None, row)
         good = [rows[place] for place in found.rows]
-        if found.odd_text and self.wanted.mode == "PERMISSIVE":
+        if found.invalid_utf8 and self.wanted.mode == "PERMISSIVE":
             for row in good:
                 body = self.bodies[row] or b""
-                if not body.isascii() and has_odd_text(message, message.decode(body)):
+                if not body.isascii() and has_invalid_utf8(message, message.decode(body)):
                     self.errors[row], self.raw[row] = ODD_TEXT, self._raw(message, row)
         return found.values, good
 
@@ -200,7 +198,7 @@ class _Piece:
         if _is_fetch_response(self.spec):
             # Of the metadata topic perhaps, whose records hold credentials.
             return bytes([_STAR]) * len(body)
-        if not has_secrets(self.spec):
+        if not self.spec.has_secrets:
             return body
         spans = [(0, len(body))] if message is None else secret_spans(message, body, 0)
         shown = bytearray(body)

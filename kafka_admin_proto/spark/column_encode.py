@@ -15,6 +15,7 @@ from kafka_admin_proto.codec import Codec, codec, value_class_of
 from kafka_admin_proto.errors import EncodeError, UnsupportedVersionError
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
 from kafka_admin_proto.schema.names import json_name, python_name
+from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.spark.arrow_arrays import MASK_BYTES
 from kafka_admin_proto.spark.column_decode import Wanted, message_spec
 from kafka_admin_proto.spark.column_types import UNKNOWN_TAGS
@@ -47,6 +48,9 @@ def encode_array(values: pa.StructArray, versions: pa.Array | None, wanted: Want
         ):
             bodies[row] = message.encode(value)
     return pa.array(bodies, pa.binary())
+
+
+_MASKED = "the value is masked; read it with show_secrets=True to write it again"
 
 
 class _Values:
@@ -91,7 +95,7 @@ class _Values:
                 f"unknown field; {struct.name} has {fields}", prefix + next(iter(columns))
             )
         if unknown is not None and unknown.null_count < len(unknown):
-            lists.append([_tags(tags) for tags in unknown.to_pylist()])
+            lists.append([self._tags(tags, path) for tags in unknown.to_pylist()])
         if not lists:
             return [value_class() for _ in range(len(array))]
         return list(map(value_class, *lists))
@@ -138,7 +142,7 @@ class _Values:
         numbers = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
         fast = numbers and not array.null_count  # many times as fast
         plain: list[Any] = array.to_numpy().tolist() if fast else array.to_pylist()
-        if field.type.element == "uuid":
+        if SCALARS[field.type.element].python_type is UUID:
             return [self._uuid(text, path) for text in plain]
         return plain
 
@@ -162,11 +166,10 @@ class _Values:
             if value not in (MASK, MASK_BYTES):
                 continue
             if not field.named_by or is_secret_name(found[field.named_by][row]):
-                raise self._error(
-                    "the value is masked; read it with show_secrets=True to write it again",
-                    prefix + python_name(field.name),
-                )
+                raise self._error(_MASKED, prefix + python_name(field.name))
 
-
-def _tags(tags: list[dict[str, Any]] | None) -> tuple[tuple[int, bytes], ...]:
-    return tuple((each["tag"], each["data"]) for each in tags or ())
+    def _tags(self, tags: list[dict[str, Any]] | None, path: str) -> tuple[tuple[int, bytes], ...]:
+        found = tuple((each["tag"], each["data"]) for each in tags or ())
+        if self.spec.has_secrets and any(data == MASK_BYTES for _, data in found):
+            raise self._error(_MASKED, f"{path}.{UNKNOWN_TAGS.name}" if path else UNKNOWN_TAGS.name)
+        return found

@@ -17,7 +17,7 @@ from kafka_admin_proto.records.model import Batch, Record
 from kafka_admin_proto.records.records_json import why_hidden
 from kafka_admin_proto.spark.arrow_arrays import MASK_BYTES, list_array, struct_array
 from kafka_admin_proto.spark.column_decode import Mode
-from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 PREFIX_SIZE = 4
 
@@ -106,7 +106,9 @@ def _header(payload: bytes, prefix: bool) -> dict[str, Any]:
         "api": read.api,
         "api_version": read.api_version,
         "correlation_id": read.header.correlation_id,
-        "client_id": None if read.header.client_id is None else readable(read.header.client_id),
+        "client_id": None
+        if read.header.client_id is None
+        else replace_invalid_utf8(read.header.client_id),
         "header_version": read.header_version,
         "body_offset": read.body_offset,
         "error": None if error is None else str(error),
@@ -186,7 +188,7 @@ class _Records:
         headers = []
         for name, value in record.headers:
             shown = value if hidden is None or value is None else MASK_BYTES
-            headers.append({"key": readable(name), "value": shown})
+            headers.append({"key": replace_invalid_utf8(name), "value": shown})
             self.size += len(name) + len(value or b"")
         self.headers.append(headers)
         self.errors.append(hidden)

@@ -15,15 +15,17 @@ import struct
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
 
 from kafka_admin_proto.spark import arrow_arrays as arrays
-from kafka_admin_proto.wire.base import WireType
+from kafka_admin_proto.spark.column_types import ARROW_TYPES
 from kafka_admin_proto.wire.blobs import Blob, Records, String
 from kafka_admin_proto.wire.emit import ReadEmitter
-from kafka_admin_proto.wire.fixed import Bool, Float64, Integer, Uuid
+from kafka_admin_proto.wire.fixed import FixedType
+from kafka_admin_proto.wire.scalar import ScalarType
 
 Names = Iterator[int]
 Sink = Callable[..., Any]
@@ -39,7 +41,7 @@ class Shown:
 
     def __init__(self, *, mask: bool) -> None:
         self.mask = mask
-        self.odd_text = False
+        self.invalid_utf8 = False
 
 
 class Column:
@@ -97,7 +99,7 @@ class Run(Column):
     ``padding`` is 1 where the tag count of the struct, which is zero as a rule, is kept with them.
     """
 
-    def __init__(self, names: Names, members: list[tuple[str, WireType]]) -> None:
+    def __init__(self, names: Names, members: list[tuple[str, FixedType]]) -> None:
         super().__init__(names)
         self.members = members
         self.padding = 0
@@ -139,6 +141,25 @@ class Run(Column):
         ]
 
 
+class Numbers(Listed):
+    """Scalars whose size on the wire varies, such as varints."""
+
+    def __init__(self, names: Names, wire_type: ScalarType) -> None:
+        super().__init__(names)
+        self.wire_type = wire_type
+
+    def emit(self, e: ReadEmitter, run: Run | None = None) -> None:
+        if run is not None:
+            run.emit(e)
+        value = e.fresh("x")
+        self.wire_type.emit_read(e, value)
+        e.sync_position()
+        e.line(f"{self.name}({value})")
+
+    def build(self, count: int, type_: Any, shown: Shown, hidden: Any) -> pa.Array:
+        return pa.array(self.values, type_)
+
+
 class Text(Listed):
     """Strings, bytes and records: slices of the rows, None for null."""
 
@@ -153,7 +174,7 @@ class Text(Listed):
             emit_compact(e, run, length)
             if isinstance(t, String):
                 with e.block(f"if {length} > {t.max_length + 1}:"):
-                    e.line("raise Mismatch")
+                    e.line("raise Fallback")
         else:
             emit_head(e, run, {2: "h", 4: "i"}[t.prefix_size], length)
         with e.block(f"if {length} > 0:" if t.compact else f"if {length} >= 0:"):
@@ -165,12 +186,12 @@ class Text(Listed):
                 e.line(f"{self.name}(None)")
         if not (t.nullable and t.compact):
             with e.block("else:"):
-                e.line("raise Mismatch")
+                e.line("raise Fallback")
 
     def build(self, count: int, type_: Any, shown: Shown, hidden: Any) -> pa.Array:
         if isinstance(self.wire_type, String):
             found, odd = arrays.texts(self.values)
-            shown.odd_text |= odd
+            shown.invalid_utf8 |= odd
             return found
         found = pa.array(self.values, pa.binary())
         if hidden is not None and isinstance(self.wire_type, Records):
@@ -178,31 +199,18 @@ class Text(Listed):
         return found
 
 
-def is_fixed(wire_type: WireType) -> bool:
-    """Whether values of that type go into a run."""
-    return isinstance(wire_type, (Integer, Bool, Float64, Uuid))
+def _numpy_type(wire_type: FixedType) -> Any:
+    if wire_type.scalar.python_type is bool:
+        return "u1"  # any byte but 0 is true
+    if wire_type.code.endswith("s"):
+        return ("u1", (wire_type.min_size,))
+    return f">{wire_type.code}"
 
 
-def _numpy_type(wire_type: WireType) -> Any:
-    if isinstance(wire_type, Integer):
-        kind = "u" if wire_type.element.startswith("u") else "i"
-        return f">{kind}{wire_type.min_size}"
-    if isinstance(wire_type, Float64):
-        return ">f8"
-    return "u1" if isinstance(wire_type, Bool) else ("u1", (16,))
-
-
-def _fixed_array(raw: Any, wire_type: WireType) -> pa.Array:
-    if isinstance(wire_type, Uuid):
+def _fixed_array(raw: Any, wire_type: FixedType) -> pa.Array:
+    if wire_type.scalar.python_type is UUID:
         return arrays.uuid_texts(raw)
-    if isinstance(wire_type, Bool):
-        return pa.array(raw != 0)
-    if isinstance(wire_type, Float64):
-        return pa.array(raw.astype("=f8"))
-    assert isinstance(wire_type, Integer)
-    # Unsigned ones go into the next larger type.
-    size = wire_type.min_size * (2 if wire_type.element.startswith("u") else 1)
-    return pa.array(raw.astype(f"=i{size}"))
+    return pa.array(raw.astype(ARROW_TYPES[wire_type.element].to_pandas_dtype()))
 
 
 def emit_head(e: ReadEmitter, run: Run | None, code: str, target: str) -> None:

@@ -8,7 +8,6 @@ which says what is wrong with it.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -20,6 +19,7 @@ from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.spark.column_leaves import Shown
 from kafka_admin_proto.spark.column_tree import columns_of
+from kafka_admin_proto.wire.compiled import compile_function
 from kafka_admin_proto.wire.emit import ReadEmitter
 
 
@@ -27,7 +27,7 @@ class Columns:
     """What was read of some rows.
 
     ``values`` has a struct for each row that could be read, in their order; ``rows`` are those,
-    ``errors`` what is wrong with the others. ``odd_text``: some text was not UTF-8.
+    ``errors`` what is wrong with the others. ``invalid_utf8``: some text was not UTF-8.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Columns:
         self.values = values
         self.rows = rows
         self.errors = errors
-        self.odd_text = odd
+        self.invalid_utf8 = odd
 
 
 def read_columns(
@@ -45,11 +45,10 @@ def read_columns(
     type_: pa.StructType,
     *,
     mask: bool,
-    mask_metadata: bool,
 ) -> Columns:
     """Read bodies of one message and version into structs of ``type_``.
 
-    ``mask`` hides secrets; ``mask_metadata`` the records of the metadata topic as well.
+    ``mask`` hides secrets, the records of the metadata topic among them.
     """
     columns = columns_of(codec.grammar)
     read = _factory(codec)(dict(columns.sinks()))
@@ -66,9 +65,9 @@ def read_columns(
             columns.undo(len(rows))
             errors[row] = _why(codec, body)
     shown = Shown(mask=mask)
-    hidden = np.zeros(len(rows), bool) if mask and mask_metadata else None
+    hidden = np.zeros(len(rows), bool) if mask and codec.grammar.holds_records else None
     values = columns.build(len(rows), type_, shown, hidden)
-    return Columns(values, rows, errors, shown.odd_text)
+    return Columns(values, rows, errors, shown.invalid_utf8)
 
 
 def source(codec: Codec[Any]) -> str:
@@ -86,18 +85,13 @@ def _emitted(codec: Codec[Any]) -> tuple[str, dict[str, Any]]:
     names = [f"    {name} = sinks[{name!r}]" for name, _ in columns.sinks()]
     body = [f"    {line}" for line in e.lines]
     lines = ["def make(sinks):", *names, "    def read(b):", *body, "    return read", ""]
-    return "\n".join(lines), e.constants
+    return "\n".join(lines), e.namespace()
 
 
 @lru_cache(maxsize=1024)
 def _factory(codec: Codec[Any]) -> Any:
     text, constants = _emitted(codec)
-    filename = f"<kafka_admin_proto columns of {codec.grammar.title}>"
-    namespace = dict(constants)
-    exec(compile(text, filename, "exec"), namespace)
-    # Tracebacks and debuggers find the source under that name.
-    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    return namespace["make"]
+    return compile_function("make", text, f"columns of {codec.grammar.title}", constants)
 
 
 def _why(codec: Codec[Any], body: bytes) -> DecodeError:

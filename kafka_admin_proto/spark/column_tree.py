@@ -1,4 +1,4 @@
-"""The columns of a message: structs, arrays, tagged fields, and the leaves below them.
+"""The columns of a message: structs, arrays, tagged fields, and the scalar fields below them.
 
 Every column has one entry for each instance of its struct; what may be absent (a nullable struct,
 a tagged field) is kept dense, with the places of what is there. ``column_leaves`` says what all
@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count as counter
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.spark import arrow_arrays as arrays
 from kafka_admin_proto.spark.column_leaves import (
     Column,
     Listed,
     Names,
+    Numbers,
     Run,
     Shown,
     Sink,
@@ -28,16 +29,19 @@ from kafka_admin_proto.spark.column_leaves import (
     Ticks,
     emit_compact,
     emit_head,
-    is_fixed,
 )
 from kafka_admin_proto.spark.column_types import UNKNOWN_TAGS
-from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
+from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import PLAIN_JSON, WireType
+from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import Member, NullableStruct, StructType
+from kafka_admin_proto.wire.containers import NullableStruct, StructType
 from kafka_admin_proto.wire.emit import ReadEmitter
-from kafka_admin_proto.wire.fixed import Uuid
+from kafka_admin_proto.wire.fixed import FixedType, uuid_to_text
+from kafka_admin_proto.wire.member import Member
+from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.secrets import METADATA_TOPIC, METADATA_TOPIC_ID, TOPIC_NAMES
+from kafka_admin_proto.wire.visitor import Visitor
 
 _METADATA_ID = topic_id_to_text(METADATA_TOPIC_ID)
 
@@ -65,7 +69,7 @@ class Items(Listed):
         null = f"{count} == 0" if t.compact else f"{count} < 0"
         if not t.nullable or not t.compact:
             with e.block(f"if {null}{f' and {count} != -1' * t.nullable}:"):
-                e.line("raise Mismatch")
+                e.line("raise Fallback")
         e.line(f"{self.name}({count})")
         number = f"{count} - 1" if t.compact else count
         flat = items if isinstance(items, Run) else getattr(items, "flat", None)
@@ -91,7 +95,7 @@ class Items(Listed):
     def _emit_loop(self, e: ReadEmitter, number: str) -> None:
         least = max(self.wire_type.element.min_size, 1)
         with e.block(f"if ({number}) * {least} > {e.data_size()} - p:"):
-            e.line("raise Mismatch")
+            e.line("raise Fallback")
         with e.block(f"for _ in range({number}):"):
             self.items.emit(e)
 
@@ -186,10 +190,14 @@ class Tagged(Listed):
 
 
 class Unknown(Listed):
-    """Tagged fields without a definition: the places of their structs, and tags with bytes."""
+    """Tagged fields without a definition: the places of their structs, and tags with bytes.
 
-    def __init__(self, names: Names) -> None:
+    ``secret``: the bytes may be a credential.
+    """
+
+    def __init__(self, names: Names, *, secret: bool) -> None:
         super().__init__(names)
+        self.secret = secret
         self.tags: list[tuple[int, bytes]] = []
 
     def sinks(self) -> Iterator[tuple[str, Sink]]:
@@ -210,6 +218,10 @@ class Unknown(Listed):
             pa.array([tag for tag, _ in self.tags], item[0].type),
             pa.array([data for _, data in self.tags], item[1].type),
         ]
+        if self.secret and shown.mask:
+            columns[1] = arrays.masked(columns[1])
+        elif hidden is not None:
+            columns[1] = arrays.masked(columns[1], pa.array(hidden[self.values]))
         items = pa.StructArray.from_arrays(columns, fields=list(item))
         return arrays.list_array(lengths, lengths == 0, items, type_)
 
@@ -223,9 +235,9 @@ class Fields(Column):
     def __init__(self, names: Names, struct: StructType) -> None:
         self.struct = struct
         self.parts: list[tuple[Member | None, Column]] = []
-        run: list[tuple[str, WireType]] = []
+        run: list[tuple[str, FixedType]] = []
         for member, wire_type in struct.written:
-            if is_fixed(wire_type):
+            if isinstance(wire_type, FixedType):
                 if not run:
                     self.parts.append((None, Run(names, run)))
                 run.append((member.json, wire_type))
@@ -243,7 +255,7 @@ class Fields(Column):
             if not self.parts:
                 self.parts.append((None, Ticks(names)))
             self.tagged = [Tagged(names, member) for member in struct.tagged.members.values()]
-            self.unknown = Unknown(names)
+            self.unknown = Unknown(names, secret=struct.secret_tags)
 
     def _columns(self) -> Iterator[Column]:
         yield from (column for _, column in self.parts)
@@ -297,7 +309,7 @@ class Fields(Column):
             if self.struct.tagged.foreign:
                 foreign = e.constant("F", self.struct.tagged.foreign)
                 with e.block(f"if {tag} in {foreign}:"):
-                    e.line("raise Mismatch")
+                    e.line("raise Fallback")
             e.line(f"{end} = p + {size}")
             e.line(f"{unknown.name}({place})")
             e.line(f"{unknown.name}t(({tag}, b[p:{end}]))")
@@ -314,7 +326,7 @@ class Fields(Column):
             if isinstance(column, Run):
                 names = [name for name, _ in column.members]
                 built |= zip(names, column.build_all(count), strict=True)
-        if hidden is not None:
+        if hidden is not None and self.struct.holds_records:
             hidden = self._hidden(count, types, shown, built, hidden)
         for member, column in self.parts:
             if member is not None and member.json not in built:
@@ -325,7 +337,7 @@ class Fields(Column):
         if shown.mask:
             self._mask(built)
         if self.unknown is not None:
-            built[UNKNOWN_TAGS.name] = self.unknown.build(count, UNKNOWN_TAGS.type, shown, None)
+            built[UNKNOWN_TAGS.name] = self.unknown.build(count, UNKNOWN_TAGS.type, shown, hidden)
         children = [
             built[field.name] if field.name in built else pa.nulls(count, field.type)
             for field in type_
@@ -337,7 +349,7 @@ class Fields(Column):
     ) -> Any:
         """Which instances are about the metadata topic: by name, by topic id, or by ``of``."""
         for member, column in self.parts:
-            if member is not None and member.json == "topic" and isinstance(column, Text):
+            if member is not None and member.attribute in TOPIC_NAMES and isinstance(column, Text):
                 names = column.build(count, types[member.json], shown, None)
                 built[member.json] = names
                 of = of | _true(pc.equal(names, METADATA_TOPIC))
@@ -357,17 +369,30 @@ class Fields(Column):
                 built[member.json] = arrays.masked(built[member.json], secret)
 
 
+class _ColumnOf(Visitor[Names, Column]):
+    """``column_of``, by kind of type; the context are the names."""
+
+    def struct(self, wire_type: StructType, context: Names) -> Column:
+        return Fields(context, wire_type)
+
+    def array(self, wire_type: Array, context: Names) -> Column:
+        return Items(context, wire_type)
+
+    def nullable_struct(self, wire_type: NullableStruct, context: Names) -> Column:
+        return Optional(context, wire_type)
+
+    def blob(self, wire_type: Blob, context: Names) -> Column:
+        return Text(context, wire_type)
+
+    def scalar(self, wire_type: ScalarType, context: Names) -> Column:
+        if isinstance(wire_type, FixedType):
+            return Run(context, [("", wire_type)])
+        return Numbers(context, wire_type)
+
+
 def column_of(wire_type: WireType, names: Names) -> Column:
-    """The column of values of that type."""
-    if isinstance(wire_type, StructType):
-        return Fields(names, wire_type)
-    if isinstance(wire_type, Array):
-        return Items(names, wire_type)
-    if isinstance(wire_type, NullableStruct):
-        return Optional(names, wire_type)
-    if isinstance(wire_type, Blob):
-        return Text(names, wire_type)
-    return Run(names, [("", wire_type)])
+    """The column of values of that type; TypeError where there is none."""
+    return _ColumnOf().visit(wire_type, names)
 
 
 def columns_of(struct: StructType) -> Fields:
@@ -377,21 +402,33 @@ def columns_of(struct: StructType) -> Fields:
 
 def plain(wire_type: WireType, value: Any) -> Any:
     """A value as builtins that Arrow's types take."""
-    if value is None:
-        return None
-    if isinstance(wire_type, NullableStruct):
-        wire_type = wire_type.struct
-    if isinstance(wire_type, StructType):
+    return None if value is None else _PLAIN.visit(wire_type, value)
+
+
+class _Plain(Visitor[Any, Any]):
+    """``plain`` of what is not null."""
+
+    def struct(self, wire_type: StructType, context: Any) -> Any:
         return {
-            member.json: plain(member.wire_type, getattr(value, member.attribute))
+            member.json: plain(member.wire_type, getattr(context, member.attribute))
             for member in wire_type.members
             if member.wire_type is not None
         }
-    if isinstance(wire_type, Array):
-        return [plain(wire_type.element, item) for item in value]
-    if isinstance(wire_type, Uuid):
-        return wire_type.to_json(value, PLAIN_JSON)
-    return value
+
+    def nullable_struct(self, wire_type: NullableStruct, context: Any) -> Any:
+        return self.visit(wire_type.struct, context)
+
+    def array(self, wire_type: Array, context: Any) -> Any:
+        return [plain(wire_type.element, item) for item in context]
+
+    def blob(self, wire_type: Blob, context: Any) -> Any:
+        return context
+
+    def scalar(self, wire_type: ScalarType, context: Any) -> Any:
+        return uuid_to_text(context) if isinstance(context, UUID) else context
+
+
+_PLAIN = _Plain()
 
 
 def _true(flags: pa.Array) -> Any:

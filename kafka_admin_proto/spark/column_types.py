@@ -12,15 +12,14 @@ import pyarrow as pa
 
 from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
 from kafka_admin_proto.schema.names import json_name
+from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.wire.tagged import TaggedFields
 
-#: Element type in definitions → Arrow type. Spark has no unsigned integers: the next larger ones.
+#: Element type in definitions → Arrow type.
 ARROW_TYPES: dict[str, pa.DataType] = {
-    "bool": pa.bool_(), "int8": pa.int8(), "int16": pa.int16(), "uint16": pa.int32(),
-    "int32": pa.int32(), "uint32": pa.int64(), "int64": pa.int64(), "float64": pa.float64(),
-    "uuid": pa.string(), "string": pa.string(), "bytes": pa.binary(), "records": pa.binary(),
-}  # fmt: skip
+    row.name: getattr(pa, row.arrow)() for row in SCALARS.values()
+}
 
 #: Tagged fields that the definition does not know, as ``to_json`` has them, in flexible versions.
 UNKNOWN_TAGS = pa.field(

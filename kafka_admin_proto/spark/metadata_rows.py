@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from kafka_admin_proto.codec import Message, codec
+from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batches import read_records
 from kafka_admin_proto.records.metadata_records import (
@@ -24,6 +24,7 @@ from kafka_admin_proto.records.model import Batch
 from kafka_admin_proto.records.segments import Gap, Source, read_segment
 from kafka_admin_proto.spark.calls import Json, items, number, numbers, text, topic_id
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
+from kafka_admin_proto.values import Message
 
 CONTROLLER_APIS = ("UpdateMetadata", "LeaderAndIsr", "StopReplica")
 #: The records that tell of partitions, or what their topics are called.

@@ -18,7 +18,7 @@ from kafka_admin_proto.capture.tcp_segments import (
 )
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.spark.files import POSITION_BITS, Part, open_part, open_stream
-from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 #: One row for each TCP packet, line of a request log, and fault of a file.
 #:
@@ -108,7 +108,7 @@ class _Batch:
 
 
 def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
-    capture = readable(part.file)
+    capture = replace_invalid_utf8(part.file)
     base = part.rank << POSITION_BITS
     counts: dict[str, int] = {}
     ends: dict[bytes, tuple[bytes, int]] = {}
@@ -158,7 +158,7 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
 
 
 def _fault(part: Part, place: int, problem: str, count: int = 0) -> _Row:
-    capture = readable(part.file)
+    capture = replace_invalid_utf8(part.file)
     flow = b"fault:" + capture.encode()
     return (
         capture, place, part.clock, None, flow, None, None, None, None, count, None, problem
@@ -166,7 +166,7 @@ def _fault(part: Part, place: int, problem: str, count: int = 0) -> _Row:
 
 
 def _log_rows(part: Part) -> Iterator[_Row]:
-    capture = readable(part.file)
+    capture = replace_invalid_utf8(part.file)
     base = part.rank << POSITION_BITS
     try:
         with open_part(part), open_stream(part.file) as stream:

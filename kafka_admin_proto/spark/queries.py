@@ -11,7 +11,7 @@ request is in a capture of both twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import reduce
 from operator import and_
@@ -21,7 +21,13 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kafka_admin_proto.protocol.releases import BROKER_APIS, release, removed_versions
+from kafka_admin_proto.capture.problem_kinds import PARTICULARS
+from kafka_admin_proto.protocol.releases import (
+    BROKER_APIS,
+    BROKER_CLIENT,
+    UpgradeRule,
+    upgrade_rules,
+)
 from kafka_admin_proto.render.meanings import api_name
 from kafka_admin_proto.spark.paths import named_to_read
 from kafka_admin_proto.spark.schemas import TABLES
@@ -29,10 +35,6 @@ from kafka_admin_proto.spark.schemas import TABLES
 #: Percentiles are approximate: their rank is off by at most one in so many.
 PERCENTILE_ACCURACY = 10_000
 _PERCENTILES = {"p50_us": 0.5, "p90_us": 0.9, "p99_us": 0.99}
-#: The names that Kafka's brokers give the clients inside them.
-_BROKER_CLIENT = r"^(broker-\d+-(fetcher-\d+|txn-marker-sender)|raft-client-\d+)$"
-#: Numbers and quoted texts in a problem, which differ where the kind of problem does not.
-_PARTICULARS = r""""[^"]*"|'[^']*'|\d+"""
 _KIND_LENGTH = 200
 _NO_CHANGE = -2
 
@@ -90,8 +92,8 @@ def upgrade(frames: DataFrame, target: str) -> DataFrame:
     is gone, ``removed_in`` the release that dropped it. A client that only lacks what is newer
     than the target is not listed: it asks which versions there are. Raises UnknownReleaseError.
     """
-    rules = _rules(target)
-    names = sorted({api_name(key) for key, *_ in rules} | BROKER_APIS)
+    rules = upgrade_rules(target)
+    names = sorted({api_name(key) for key, _ in rules} | BROKER_APIS)
     client = ("client_id", "address")
     used = (
         frames.where(F.col("api").isin(names) & (F.col("direction") == "request"))
@@ -101,7 +103,7 @@ def upgrade(frames: DataFrame, target: str) -> DataFrame:
         )
         .agg(F.count("*").alias("requests"), *_first_and_last())
     )  # fmt: skip
-    says_so = F.col("api").isin(sorted(BROKER_APIS)) | F.col("client_id").rlike(_BROKER_CLIENT)
+    says_so = F.col("api").isin(sorted(BROKER_APIS)) | F.col("client_id").rlike(BROKER_CLIENT)
     is_broker = F.max(says_so & ~F.col("forwarded")).over(Window.partitionBy(*client))
     traffic = F.when(F.col("forwarded"), "forwarded").when(is_broker, "broker").otherwise("client")
     return (
@@ -127,29 +129,12 @@ def upgrade(frames: DataFrame, target: str) -> DataFrame:
     )  # fmt: skip
 
 
-_Rule = tuple[int, int, str, int | None, str]
-
-
-def _rules(target: str) -> list[_Rule]:
-    """Api key, version, status, least version left, release that dropped it ("" if none)."""
-    rules: list[_Rule] = []
-    for key, gone in removed_versions(target).items():
-        for version, removed in gone.items():
-            status = "api removed" if removed.least is None else "version removed"
-            rules.append((key, version, status, removed.least, removed.since))
-    newest = release(target)
-    for key in newest.deprecated:
-        old = newest.deprecated_of(key)
-        rules += [(key, version, "deprecated", old.highest + 1, "") for version in old]
-    return rules
-
-
-def _rules_table(spark: SparkSession, rules: Iterable[_Rule]) -> DataFrame:
+def _rules_table(spark: SparkSession, rules: Mapping[tuple[int, int], UpgradeRule]) -> DataFrame:
     """The rules as a table that needs no worker: all in it are our own numbers and words."""
     rows = [
-        f"({key}S, {version}S, '{status}', {'null' if least is None else least}, "
-        f"{repr(since) if since else 'null'})"
-        for key, version, status, least, since in rules
+        f"({key}S, {version}S, '{rule.status}', {'null' if rule.least is None else rule.least}, "
+        f"{repr(rule.removed_in) if rule.removed_in else 'null'})"
+        for (key, version), rule in rules.items()
     ]
     columns = "api_key, api_version, status, least, removed_in"
     table = f"values {', '.join(rows or ['(0S, 0S, null, null, null)'])} as rules({columns})"
@@ -340,7 +325,7 @@ def inventory(clients: DataFrame) -> DataFrame:
 
 def problem_kinds(problems: DataFrame) -> DataFrame:
     """What could not be read, by kind (the problem without its numbers and quoted texts)."""
-    kind = F.substring(F.regexp_replace("problem", _PARTICULARS, "…"), 1, _KIND_LENGTH)
+    kind = F.substring(F.regexp_replace("problem", PARTICULARS, "…"), 1, _KIND_LENGTH)
     example = F.struct("problem", "capture", "connection", "stream_offset", "ts")
     return (
         problems.groupBy(kind.alias("kind"))

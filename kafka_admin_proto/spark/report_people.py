@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from kafka_admin_proto.capture.upgrade import NO_REQUEST, unread_pieces, upgrade_headline
 from kafka_admin_proto.protocol.releases import release
 from kafka_admin_proto.render.plots import (
     Series,
@@ -34,7 +35,7 @@ _CLIENT = (
 
 
 def upgrade(frames: DataFrame | None, target: str, problems: DataFrame | None = None) -> Section:
-    """Who has to change before the upgrade; ``problems`` tell of whom nothing can be said."""
+    """Which clients have to change before the upgrade; ``problems`` hold what was not read."""
     name = release(target).name
     id, title = "upgrade", f"Upgrade to {name}"
     if frames is None:
@@ -76,7 +77,7 @@ def upgrade(frames: DataFrame | None, target: str, problems: DataFrame | None = 
             if answer.total:
                 parts.append(_upgrade_table(heading, answer, folded))
     if not any(totals) and frames.where("direction = 'request'").isEmpty():
-        return empty(id, title, "Nobody knows: there is no request that could be read.")
+        return empty(id, title, f"{NO_REQUEST}.")
     unread = None if problems is None else _unread(problems)
     said = [
         f"Who sends versions of requests that Kafka {name} has no more "
@@ -93,12 +94,8 @@ def upgrade(frames: DataFrame | None, target: str, problems: DataFrame | None = 
         said.append("No client does, of those that sent anything here.")
     if unread is not None:
         said.append(unread)
-    headline = f"{number(count)} client{'s' * (count != 1)} to change"
-    if not count and totals[1]:
-        headline = "forwarded ones to change"
-    bad = bool(count or totals[1])
-    ready = "ready" if unread is None else "ready, as far as could be read"
-    return Section(id, title, headline if bad else ready, bad, said, parts)
+    headline = upgrade_headline(count, totals[1], whole=unread is None)
+    return Section(id, title, headline, bool(count or totals[1]), said, parts)
 
 
 def _unread(problems: DataFrame) -> str | None:
@@ -109,12 +106,7 @@ def _unread(problems: DataFrame) -> str | None:
     ).collect()[0]
     if not frames:
         return None
-    of = f" of {number(connections)} connection{'s' * (connections != 1)}" if connections else ""
-    return (
-        f"Nothing is known of {number(frames)} piece{'s' * (frames != 1)}{of} that could not be "
-        "read as requests (TLS, another protocol or port, bytes that were not captured): who "
-        "sends there is not among these; see What could not be read."
-    )
+    return f"{unread_pieces(frames, connections)}; see What could not be read."
 
 
 def _upgrade_table(heading: str, answer: Answer, folded: bool) -> Table:

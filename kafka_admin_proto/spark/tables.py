@@ -34,7 +34,7 @@ from kafka_admin_proto.spark.schemas import (
 )
 from kafka_admin_proto.spark.staging import FIRST_DAY, LAST_DAY, NO_API, NO_DATE
 from kafka_admin_proto.spark.topic_names import KNOWN, Told
-from kafka_admin_proto.wire.blobs import readable
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 _DAY = 86_400_000_000
 _ROWS = 2048
@@ -259,7 +259,7 @@ def _segments(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     out = _Out(_LOG)
     for batch in batches:
         for name in batch.column("name").to_pylist():
-            capture = {"capture": readable(name)}
+            capture = {"capture": replace_invalid_utf8(name)}
             for row in _segment(name):
                 yield from out.add(capture | row)
     yield out.take()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -15,8 +14,9 @@ from kafka_admin_proto.capture.frame_records import FETCH_KEY, NO_NAMES, RECORD_
 from kafka_admin_proto.capture.request_log import frames_of_line
 from kafka_admin_proto.capture.topics import NamesSoFar
 from kafka_admin_proto.errors import DumpError
+from kafka_admin_proto.gc_tuning import tune_gc
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
-from kafka_admin_proto.render import leaves
+from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.spark.files import POSITION_BITS
 from kafka_admin_proto.spark.flow_state import read_flow, write_flow
 from kafka_admin_proto.spark.metadata_rows import fetched_records
@@ -126,6 +126,7 @@ class _Rows:
             # What a connection has when it is given up belongs to its last packet.
             place = frame.topic_names.at
         frame.topic_names = NO_NAMES
+        frame = frame.shown(mask=reading.mask)
         record = frame.record(mask=reading.mask, raw=reading.raw, body=reading.body)
         size = _OF_A_ROW
         if record["body"] is not None:
@@ -135,7 +136,7 @@ class _Rows:
             size += len(record["raw"])
         ids = records = None
         if frame.codec is not None and frame.body is not None and reading.body:
-            ids = [topic_id_to_text(each) for each in leaves.topic_ids(frame.codec, frame.body)]
+            ids = [topic_id_to_text(each) for each in field_scan.topic_ids(frame.codec, frame.body)]
             if frame.api_key == FETCH_KEY and frame.direction == "response":
                 records = fetched_records(frame.body)
                 size += sum(_OF_A_ROW + len(each["value"]) for each in records)
@@ -166,7 +167,7 @@ def walk(
     One flow is followed at a time: memory holds what is in flight in it, and a batch. In a stream,
     the rows have ``state`` as well, and the result the columns of ``STREAMED``.
     """
-    settle_collector()
+    tune_gc()
     walker = _Walker(reading, stream)
     rows = walker.rows
     for row in _rows(batches, PACKETS.names if stream is None else STREAMED_PACKETS.names):
@@ -258,9 +259,3 @@ def _rows(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> Iterator[t
             for column in map(batch.column, names)
         ]
         yield from zip(*(column.to_pylist() for column in columns), strict=True)
-
-
-def settle_collector() -> None:
-    """What lives on in a worker is not looked at again and again by the cyclic collector."""
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 50)

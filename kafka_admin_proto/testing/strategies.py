@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any, TypeVar, overload
 from uuid import UUID
 
-from kafka_admin_proto.codec import Codec, Message, codec
+from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import MissingExtraError
+from kafka_admin_proto.schema.scalars import Scalar
+from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Blob, String
-from kafka_admin_proto.wire.containers import Member, NullableStruct, StructType
-from kafka_admin_proto.wire.fixed import Bool, Float64, Integer, Uuid
+from kafka_admin_proto.wire.blobs import Blob
+from kafka_admin_proto.wire.containers import NullableStruct, StructType
+from kafka_admin_proto.wire.member import Member
+from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.tagged import TaggedFields
+from kafka_admin_proto.wire.visitor import Visitor
 
 try:
     from hypothesis import strategies as st
@@ -30,6 +34,10 @@ MAX_STRUCTS = 2
 _TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
 _BYTES = st.binary(max_size=24)
 _UUIDS = st.integers(0, (1 << 128) - 1).map(lambda number: UUID(int=number))
+#: Type of a scalar's values → the strategy; integers have their bounds instead.
+_OF_PYTHON_TYPE: dict[type, st.SearchStrategy[Any]] = {
+    bool: st.booleans(), float: st.floats(), UUID: _UUIDS, str: _TEXT, bytes: _BYTES,
+}  # fmt: skip
 _NO_TAGS: st.SearchStrategy[tuple[tuple[int, bytes], ...]] = st.just(())
 
 
@@ -71,26 +79,41 @@ def struct_values(struct: StructType, *, unknown_tags: bool = True) -> st.Search
 
 def wire_values(wire_type: WireType, *, unknown_tags: bool = True) -> st.SearchStrategy[Any]:
     """Values that the wire type can carry."""
-    if isinstance(wire_type, Integer):
-        return st.integers(*wire_type.bounds)
-    if isinstance(wire_type, Bool):
-        return st.booleans()
-    if isinstance(wire_type, Float64):
-        return st.floats()
-    if isinstance(wire_type, Uuid):
-        return _UUIDS
-    if isinstance(wire_type, Blob):
-        values = _TEXT if isinstance(wire_type, String) else _BYTES
-        return st.none() | values if wire_type.nullable else values
-    if isinstance(wire_type, Array):
-        element = wire_values(wire_type.element, unknown_tags=unknown_tags)
+    return _VALUES.visit(wire_type, unknown_tags)
+
+
+class _ValuesOf(Visitor[bool, st.SearchStrategy[Any]]):
+    """``wire_values``; the context is whether to draw unknown tags."""
+
+    def struct(self, wire_type: StructType, context: bool) -> st.SearchStrategy[Any]:
+        return struct_values(wire_type, unknown_tags=context)
+
+    def nullable_struct(self, wire_type: NullableStruct, context: bool) -> st.SearchStrategy[Any]:
+        return st.none() | self.visit(wire_type.struct, context)
+
+    def array(self, wire_type: Array, context: bool) -> st.SearchStrategy[Any]:
+        element = self.visit(wire_type.element, context)
         most = MAX_ITEMS if wire_type.element.is_leaf else MAX_STRUCTS
         lists = st.lists(element, max_size=most)
         return st.none() | lists if wire_type.nullable else lists
-    if isinstance(wire_type, NullableStruct):
-        return st.none() | struct_values(wire_type.struct, unknown_tags=unknown_tags)
-    assert isinstance(wire_type, StructType), wire_type
-    return struct_values(wire_type, unknown_tags=unknown_tags)
+
+    def blob(self, wire_type: Blob, context: bool) -> st.SearchStrategy[Any]:
+        values = _of_row(wire_type.scalar)
+        return st.none() | values if wire_type.nullable else values
+
+    def scalar(self, wire_type: ScalarType, context: bool) -> st.SearchStrategy[Any]:
+        return _of_row(wire_type.scalar)
+
+
+_VALUES = _ValuesOf()
+
+
+def _of_row(scalar: Scalar) -> st.SearchStrategy[Any]:
+    if scalar.bounds is not None:
+        return st.integers(*scalar.bounds)
+    if scalar.python_type not in _OF_PYTHON_TYPE:
+        raise TypeError(f"no strategy for values of {scalar.name}, {scalar.python_type.__name__}")
+    return _OF_PYTHON_TYPE[scalar.python_type]
 
 
 def _member_values(member: Member, unknown_tags: bool) -> st.SearchStrategy[Any]:

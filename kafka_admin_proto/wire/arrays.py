@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from construct import Container
 
 from kafka_admin_proto.errors import DecodeError, EncodeError
-from kafka_admin_proto.wire.base import (
-    OBSERVER,
-    JsonOptions,
-    WireType,
-    cannot_encode,
-    read_exactly,
-    remaining,
-    wrong_json,
-)
-from kafka_admin_proto.wire.containers import StructType
-from kafka_admin_proto.wire.emit import Readers
-from kafka_admin_proto.wire.fixed import Float64, Integer, Uuid
+from kafka_admin_proto.wire.base import WireType, cannot_encode, wrong_json
+from kafka_admin_proto.wire.emit import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.options import OBSERVER, JsonOptions
+from kafka_admin_proto.wire.stream import read_exactly, remaining
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
 
 
 class Array(WireType):
@@ -36,10 +25,15 @@ class Array(WireType):
         self.compact = compact
         self.nullable = nullable
         self.min_size = 1 if compact else 4
+        self.holds_secrets: bool = element.holds_secrets
+        self.holds_records: bool = element.holds_records
 
     def describe(self) -> str:
         prefix = "COMPACT_" * self.compact + "NULLABLE_" * self.nullable
         return f"{prefix}ARRAY of {self.element.describe()}"
+
+    def children(self) -> tuple[WireType, ...]:
+        return (self.element,)
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> Any:
         start = stream.tell()
@@ -87,7 +81,8 @@ class Array(WireType):
         if obj is None and self.nullable:
             count = -1
         elif not isinstance(obj, (list, tuple)):
-            raise cannot_encode(path, obj, "a list" + (" or None" if self.nullable else ""))
+            expected = "a list" + (" or None" if self.nullable else "")
+            raise cannot_encode(path, obj, expected, secret=self.holds_secrets)
         else:
             count = len(obj)
         if count >= MAX_UVARINT:
@@ -101,101 +96,27 @@ class Array(WireType):
         return obj
 
     def emit_read(self, e: ReadEmitter, target: str) -> None:
-        count = e.fresh("n")
-        e.fixed("B" if self.compact else "i", count)
-        e.settle()
-        if isinstance(self.element, (Integer, Float64)):
-            self._emit_numbers(e, target, count, self.element)
-            return
-        if self.compact:
-            with e.block(f"if {count} > 127:"):
-                e.line(f"{count}, p = uvarint(b, p - 1)")
-        with e.block(f"if {count} {'== 0' if self.compact else '< 0'}:"):
-            if self.nullable and not self.compact:
-                with e.block(f"if {count} != -1:"):
-                    e.line("raise Mismatch")
-            e.line(f"{target} = None" if self.nullable else "raise Mismatch")
-        with e.block("else:"):
-            items = f"{count} - 1" if self.compact else count
-            if isinstance(self.element, Uuid):
-                e.line(f"{target} = uuids(b, p, {items})")
-                e.line(f"p += 16 * ({items})")
-                return
-            # As in the tree: without it a count that lies costs what the data can be made to hold.
-            least = f" * {self.element.min_size}" if self.element.min_size > 1 else ""
-            with e.block(f"if ({items}){least} > {e.data_size()} - p:"):
-                e.line("raise Mismatch")
-            e.line(f"{target} = []")
-            with e.block(f"for _ in range({items}):"):
-                if isinstance(self.element, StructType):
-                    self.element.emit_construct(e, f"{target}.append({{}})")
-                else:
-                    item = e.fresh("x")
-                    self.element.emit_read(e, item)
-                    e.settle()
-                    e.line(f"{target}.append({item})")
-
-    def _emit_numbers(
-        self, e: ReadEmitter, target: str, count: str, element: Integer | Float64
-    ) -> None:
-        """All items in one call."""
-        size = element.min_size
-        readers = e.constant("R", Readers(element.code), element.code)
-        if self.compact:
-            with e.block(f"if 1 < {count} < 128:"):
-                e.line(f"{target} = [*{readers}[{count} - 1](b, p)]")
-                e.line(f"p += {count} * {size} - {size}")
-            with e.block(f"elif {count} == 1:"):
-                e.line(f"{target} = []")
-            with e.block("else:"):
-                call = f"many(b, p - 1, {readers}, {size}, {self.nullable})"
-                e.line(f"{target}, p = {call}")
-            return
-        with e.block(f"if {count} > 0:"):  # struct itself sees whether so many are there
-            e.line(f"{target} = [*{readers}[{count}](b, p)]")
-            e.line(f"p += {count} * {size}")
-        with e.block(f"elif {count} == 0:"):
-            e.line(f"{target} = []")
-        if self.nullable:
-            with e.block(f"elif {count} == -1:"):
-                e.line(f"{target} = None")
-        with e.block("else:"):
-            e.line("raise Mismatch")
+        count = Count(e.fresh("n"), self.compact, self.nullable)
+        e.fixed(count.code, count.local)
+        e.sync_position()
+        self.element.emit_read_many(e, target, count)
 
     def emit_write(self, e: WriteEmitter, value: str) -> None:
-        items, count = e.fresh("a"), e.fresh("n")
+        items, count = e.fresh("a"), Count(e.fresh("n"), self.compact, self.nullable)
         e.line(f"{items} = {value}")
         if self.nullable:
             with e.block(f"if {items} is None:"):
-                e.line(f"{items}, {count} = (), {0 if self.compact else -1}")
+                e.line(f"{items}, {count.local} = (), {0 if self.compact else -1}")
             with e.block("else:"):
                 self._emit_count(e, items, count)
         else:
             self._emit_count(e, items, count)
-        if isinstance(self.element, (Integer, Float64)):
-            self._emit_pack(e, items, count, self.element)
-            return
-        if self.compact:
-            e.compact_length(count, limit=MAX_UVARINT)
-        else:
-            e.fixed("i", count)
-            e.flush()
-        item = e.fresh("x")
-        with e.block(f"for {item} in {items}:"):
-            self.element.emit_write(e, item)
-            e.flush()
+        self.element.emit_write_many(e, items, count)
 
-    def _emit_count(self, e: WriteEmitter, items: str, count: str) -> None:
+    def _emit_count(self, e: WriteEmitter, items: str, count: Count) -> None:
         with e.block(f"if type({items}) is not list:"):
             e.line(f"{items} = as_list({items})")
-        e.line(f"{count} = len({items}){' + 1' * self.compact}")
-
-    def _emit_pack(
-        self, e: WriteEmitter, items: str, count: str, element: Integer | Float64
-    ) -> None:
-        """Note the count and the items: with what stands around them they are one call."""
-        e.fixed("B" if self.compact else "i", count)
-        e.fixed(f"*{element.code}", items)
+        e.line(f"{count.local} = len({items}){' + 1' * self.compact}")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if value is None:
@@ -212,5 +133,6 @@ class Array(WireType):
         if obj is None and self.nullable:
             return None
         if not isinstance(obj, list):
-            raise wrong_json(path, obj, "an array" + (" or null" if self.nullable else ""))
+            expected = "an array" + (" or null" if self.nullable else "")
+            raise wrong_json(path, obj, expected, secret=self.holds_secrets)
         return [self.element.from_json(item, f"{path}[{i}]") for i, item in enumerate(obj)]

@@ -1,33 +1,28 @@
-"""What every wire type is, and how it speaks to whoever runs it.
-
-A reading or writing is steered through entries of construct's context, so that the same tree
-serves a codec and a user's own ``construct.Struct`` around it (where none of them is set):
-
-- ``OBSERVER``: an ``Observer`` that is told of each field read and of all that is legal but not
-  as Kafka itself would write it (a padded varint, a bool of 2, ...);
-- ``LENIENT``: on building, leave out values of fields that the version does not have.
+"""What every wire type is, and what observes a reading.
 
 Paths in errors are the Python ones of the value (``topics[0].name``).
 """
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Protocol
+from contextvars import ContextVar
+from typing import Any, ClassVar, Protocol
 
-from construct import Construct, Container, SizeofError
-from msgspec import Struct
+from construct import Container
 
-from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
+from kafka_admin_proto.construct_types import Construct, SizeofError
+from kafka_admin_proto.errors import EncodeError, JsonError
+from kafka_admin_proto.wire.emit import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.options import JsonOptions
+from kafka_admin_proto.wire.varint import MAX_UVARINT
 
-if TYPE_CHECKING:
-    from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
-
-OBSERVER = "_kafka_observer"
-LENIENT = "_kafka_lenient"
+#: Whether the message that is written, or read from JSON, carries credentials: a text or an object
+#: in a wrong place may be one, as when arguments are in the wrong order.
+AMONG_SECRETS: ContextVar[bool] = ContextVar("AMONG_SECRETS", default=False)
 
 
 class Observer(Protocol):
-    """Told of what a reading finds, in the order of the bytes."""
+    """Receives what a reading finds, in the order of the bytes."""
 
     def span(
         self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
@@ -41,14 +36,19 @@ class Observer(Protocol):
         """Those bytes are accepted, and yet encoding the value again gives others."""
 
 
-class JsonOptions(Struct, frozen=True):
-    """How values become JSON: secrets masked or not, ``records`` as base64 or as their size."""
+class SecretObserver:
+    """Passes on what is found inside of a secret: each span of it is one."""
 
-    mask: bool = False
-    record_sizes: bool = False
+    def __init__(self, inner: Observer) -> None:
+        self._inner = inner
 
+    def non_canonical(self, path: str, offset: int, fault: str) -> None:
+        self._inner.non_canonical(path, offset, fault)
 
-PLAIN_JSON = JsonOptions()
+    def span(
+        self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
+    ) -> None:
+        self._inner.span(path, start, end, wire_type, value, True)
 
 
 class WireType(Construct):
@@ -62,6 +62,10 @@ class WireType(Construct):
     fixed_size: int | None = None
     #: The fewest bytes that a value takes, for the check of counts that cannot be true.
     min_size: int = 0
+    #: Whether a field inside of it carries a credential; errors about its values do not quote them.
+    holds_secrets: bool = False
+    #: Whether it is ``records``, or has some inside.
+    holds_records: bool = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,6 +73,10 @@ class WireType(Construct):
     def describe(self) -> str:
         """The type as a person reads it, nullability included."""
         return self.label
+
+    def children(self) -> tuple[WireType, ...]:
+        """The types that it is made of, in the order of the wire; a leaf has none."""
+        return ()
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         """The value as builtins, in the shape of Kafka's JsonConverters."""
@@ -82,9 +90,54 @@ class WireType(Construct):
         """Emit what leaves the next value in the local ``target``; see ``emit``'s rules."""
         raise NotImplementedError
 
+    def emit_read_into(self, e: ReadEmitter, sink: str) -> None:
+        """Emit the reading of a value, then ``sink`` with it in the place of ``{}``."""
+        local = e.fresh("x")
+        self.emit_read(e, local)
+        e.sync_position()
+        e.line(sink.format(local))
+
+    def emit_read_many(self, e: ReadEmitter, target: str, count: Count) -> None:
+        """Emit what leaves an array of values in the local ``target``.
+
+        ``p`` is behind the count, of a compact one behind its first byte.
+        """
+        local = count.local
+        if count.compact:
+            e.rest_of_uvarint(local)
+        with e.block(f"if {local} {'== 0' if count.compact else '< 0'}:"):
+            if count.nullable and not count.compact:
+                with e.block(f"if {local} != -1:"):
+                    e.line("raise Fallback")
+            e.line(f"{target} = None" if count.nullable else "raise Fallback")
+        with e.block("else:"):
+            self.emit_read_items(e, target, count.items)
+
+    def emit_read_items(self, e: ReadEmitter, target: str, items: str) -> None:
+        """Emit what leaves as many values as the expression ``items`` says in ``target``."""
+        # As in the tree: without it a count that lies costs what the data can be made to hold.
+        least = f" * {self.min_size}" if self.min_size > 1 else ""
+        with e.block(f"if ({items}){least} > {e.data_size()} - p:"):
+            e.line("raise Fallback")
+        e.line(f"{target} = []")
+        with e.block(f"for _ in range({items}):"):
+            self.emit_read_into(e, f"{target}.append({{}})")
+
     def emit_write(self, e: WriteEmitter, value: str) -> None:
         """Emit what writes the expression ``value``, which may be evaluated more than once."""
         raise NotImplementedError
+
+    def emit_write_many(self, e: WriteEmitter, items: str, count: Count) -> None:
+        """Emit what writes the count and the values in the local ``items``."""
+        if count.compact:
+            e.compact_length(count.local, limit=MAX_UVARINT)
+        else:
+            e.fixed("i", count.local)
+            e.flush()
+        item = e.fresh("x")
+        with e.block(f"for {item} in {items}:"):
+            self.emit_write(e, item)
+            e.flush()
 
     def emit_json(self, e: JsonEmitter, value: str) -> str:
         """The expression for the JSON form of the expression ``value``; ``to_json`` otherwise."""
@@ -92,42 +145,20 @@ class WireType(Construct):
 
     def _sizeof(self, context: Container, path: str) -> int:
         if self.fixed_size is None:
-            raise SizeofError(f"a {self.describe()} has no fixed size", path)
+            raise SizeofError(f"{with_article(self.describe())} has no fixed size", path)
         return self.fixed_size
 
 
-def read_exactly(stream: IO[bytes], size: int, path: str, what: str) -> bytes:
-    """The next ``size`` bytes; a DecodeError at the position before them where they are short."""
-    data = stream.read(size)
-    if len(data) != size:
-        start = stream.tell() - len(data)
-        left = f"{len(data)} left"
-        raise DecodeError(
-            f"{what} needs {size} byte{'s' * (size != 1)}, {left}",
-            path=path,
-            offset=start,
-            expected=what,
-        )
-    return data
+def shown(value: Any, *, secret: bool = False) -> str:
+    """The value for an error's text: cut where it is long, named by its type where it must be.
 
-
-def remaining(stream: IO[bytes]) -> int:
-    """Bytes from the position to the end of a seekable stream."""
-    here = stream.tell()
-    end = stream.seek(0, 2)
-    stream.seek(here)
-    return end - here
-
-
-def note(context: Container, path: str, offset: int, fault: str) -> None:
-    """Tell the observer, if one is there, that these bytes are not canonical."""
-    observer = context.get(OBSERVER)
-    if observer is not None:
-        observer.non_canonical(path, offset, fault)
-
-
-def shown(value: Any) -> str:
-    """The value for an error's text: cut where it is long, named by its type where it must be."""
+    ``secret``: the value may hold a credential, so that its type alone is named. None and classes
+    hold none.
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if secret and value is not None:
+        return f"{with_article(type(value).__name__)} that may hold a secret and is not shown"
     try:
         text = repr(value)
     except ValueError:  # Python refuses to print integers of thousands of digits
@@ -135,11 +166,26 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def cannot_encode(path: str, value: Any, expected: str) -> EncodeError:
-    """The error for a value of the wrong type or range."""
-    return EncodeError(f"expected {expected}, got {shown(value)}", path=path, value=value)
+def with_article(name: str) -> str:
+    """The name of a class or type with "a" or "an" in front, by its first sound."""
+    start = name[:2].lower()
+    is_vowel = start[:1] in ("a", "e", "i", "o", "u") and start not in ("eu", "ui", "us", "uu")
+    return f"{'an' if is_vowel else 'a'} {name}"
 
 
-def wrong_json(path: str, obj: Any, expected: str) -> JsonError:
-    """The error for a JSON value of the wrong kind."""
-    return JsonError(f"expected {expected}, got {shown(obj)}", path=path)
+def is_misplaced_secret(value: Any) -> bool:
+    """Whether a value that stands in a wrong place may be, or have inside, a credential."""
+    return AMONG_SECRETS.get() and not (value is None or isinstance(value, (int, float)))
+
+
+def cannot_encode(path: str, value: Any, expected: str, *, secret: bool = False) -> EncodeError:
+    """The error for a value of the wrong type or range, without the value if it is ``secret``."""
+    secret = secret or is_misplaced_secret(value)
+    fault = f"expected {expected}, got {shown(value, secret=secret)}"
+    return EncodeError(fault, path=path, value=None if secret else value)
+
+
+def wrong_json(path: str, obj: Any, expected: str, *, secret: bool = False) -> JsonError:
+    """The error for a JSON value of the wrong kind, without the value if it is ``secret``."""
+    secret = secret or is_misplaced_secret(obj)
+    return JsonError(f"expected {expected}, got {shown(obj, secret=secret)}", path=path)

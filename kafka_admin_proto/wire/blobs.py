@@ -8,51 +8,50 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, ClassVar
 
 from construct import Container
 
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
-from kafka_admin_proto.wire.base import (
-    JsonOptions,
-    WireType,
-    cannot_encode,
-    read_exactly,
-    remaining,
-    wrong_json,
-)
+from kafka_admin_proto.wire.base import cannot_encode, is_misplaced_secret, shown, wrong_json
+from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.options import JsonOptions
+from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.stream import read_exactly, remaining
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
 
 #: No string is longer on the wire, in either form: Java refuses a compact one as well.
 MAX_STRING = 32767
 
 
-class Blob(WireType):
+class Blob(ScalarType):
     """What the three share: length, null, bytes. ``nullable`` and ``compact`` as above."""
 
-    element: str
     prefix_size: int
     max_length: int
+    #: Whether errors leave the value out: records are somebody's data, or the metadata log's.
+    is_unquoted: ClassVar[bool] = False
 
-    def __init__(self, *, compact: bool, nullable: bool) -> None:
-        super().__init__()
+    def __init__(self, element: str, *, compact: bool, nullable: bool) -> None:
+        super().__init__(element)
         self.compact = compact
         self.nullable = nullable
-        self.min_size = 1 if compact else self.prefix_size
+        self.min_size: int = 1 if compact else self.prefix_size
+
+    @classmethod
+    def of(cls, element: str, *, compact: bool, nullable: bool) -> Blob:
+        return cls(element, compact=compact, nullable=nullable)
 
     def describe(self) -> str:
-        parts = ("COMPACT_" * self.compact, "NULLABLE_" * self.nullable, self.element.upper())
-        return "".join(parts)
+        return "COMPACT_" * self.compact + "NULLABLE_" * self.nullable + self.scalar.label
 
     def _unpack(self, data: bytes) -> Any:
         return data
 
     def _pack(self, obj: Any, path: str) -> bytes:
         if not isinstance(obj, (bytes, bytearray, memoryview)):
-            raise cannot_encode(path, obj, "bytes" + (" or None" if self.nullable else ""))
+            expected = "bytes" + (" or None" if self.nullable else "")
+            raise cannot_encode(path, obj, expected, secret=self.is_unquoted)
         return bytes(obj)
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> Any:
@@ -99,7 +98,7 @@ class Blob(WireType):
             raise EncodeError(
                 f"{self.element} of {length} bytes is over the {self.max_length} possible",
                 path=path,
-                value=obj,
+                value=None if self.is_unquoted else obj,
             )
         if self.compact:
             stream.write(encode_uvarint(length + 1))
@@ -121,34 +120,27 @@ class Blob(WireType):
         else:
             e.fixed("B" if self.compact else {2: "h", 4: "i"}[self.prefix_size], length)
             e.flush()
-        start, ahead = e.at(), e.ahead
         if self.compact:
-            with e.block(f"if {length} > 127:"):
-                e.line(f"{length}, p = uvarint(b, p + {ahead - 1})")
-                e.line(f"p -= {ahead}")
-                with e.block(f"if {length} > {self.max_length + 1}:"):
-                    e.line("raise Mismatch")
-        null, behind = (f"{length} == 0", ahead - 1) if self.compact else (f"{length} < 0", ahead)
+            e.rest_of_uvarint(length, self.max_length + 1)
         if sure:
-            self._emit_take(e, target, f"{start}:{end}", end, f"p + {length} + {behind}")
+            self._emit_take(e, target, length, end)
             return
-        with e.block(f"if {null}:"):
+        with e.block(f"if {length} {'== 0' if self.compact else '< 0'}:"):
             if not self.nullable:
-                e.line("raise Mismatch")
+                e.line("raise Fallback")
             else:
                 if not self.compact:
                     with e.block(f"if {length} != -1:"):
-                        e.line("raise Mismatch")
+                        e.line("raise Fallback")
                 e.line(f"{target} = None")
-                e.line(f"p += {ahead}")
+                e.catch_up()
         with e.block("else:"):
-            behind_it = f"p + {length} + {behind}" if behind else f"p + {length}"
-            self._emit_take(e, target, f"{start}:{end}", end, behind_it)
+            self._emit_take(e, target, length, end)
 
-    def _emit_take(self, e: ReadEmitter, target: str, where: str, end: str, value: str) -> None:
+    def _emit_take(self, e: ReadEmitter, target: str, length: str, end: str) -> None:
         """The slice of the input, and its end as the new position."""
-        e.line(f"{end} = {value}")
-        e.line(f"{target} = {self._emit_slice(e, where)}")
+        e.line(f"{end} = {e.at(-self.compact, length)}")  # a compact length is one more
+        e.line(f"{target} = {self._emit_slice(e, f'{e.at()}:{end}')}")
         e.line(f"p = {end}")
         e.arrived()
 
@@ -190,27 +182,27 @@ class Blob(WireType):
             e.line(f"{data} = as_bytes({data})")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
-        return None if value is None else _base64_text(value)
+        return None if value is None else _base64_text(self._pack(value, ""))
 
     def emit_json(self, e: JsonEmitter, value: str) -> str:
-        e.constants["base64_text"] = _base64_text
-        return f"None if {value} is None else base64_text({value})"
+        return f"None if {value} is None else {e.named('base64_text', _base64_text)}({value})"
 
     def from_json(self, obj: Any, path: str) -> Any:
         if obj is None and self.nullable:
             return None
         if not isinstance(obj, str):
-            raise wrong_json(path, obj, f"{self.element} as base64 text")
+            expected = f"{self.element} as base64 text"
+            raise wrong_json(path, obj, expected, secret=self.is_unquoted)
         try:
             return base64.b64decode(obj, validate=True)
         except (binascii.Error, ValueError):  # ValueError: text outside ASCII
-            raise JsonError(f"{obj[:60]!r} is not base64", path=path) from None
+            wrong = shown(obj, secret=self.is_unquoted or is_misplaced_secret(obj))
+            raise JsonError(f"{wrong} is not base64", path=path) from None
 
 
-class String(Blob):
+class String(Blob, elements=("string",)):
     """Text in UTF-8. Bytes that are not UTF-8 survive in the value as lone surrogates."""
 
-    element = "string"
     prefix_size = 2
     max_length = MAX_STRING
 
@@ -223,7 +215,8 @@ class String(Blob):
         try:
             return obj.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            raise cannot_encode(path, obj, "text that has a UTF-8 form") from None
+            fault = f"expected text that has a UTF-8 form, got {shown(obj)}"
+            raise EncodeError(fault, path=path, value=obj) from None
 
     def _emit_slice(self, e: ReadEmitter, where: str) -> str:
         return f"b[{where}].decode()"
@@ -234,11 +227,11 @@ class String(Blob):
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if value is None or value.isascii():
             return value
-        return readable(value)
+        return replace_invalid_utf8(value)
 
     def emit_json(self, e: JsonEmitter, value: str) -> str:
-        e.constants["readable"] = readable
-        return f"{value} if {value} is None or {value}.isascii() else readable({value})"
+        replace = e.named("replace_invalid_utf8", replace_invalid_utf8)
+        return f"{value} if {value} is None or {value}.isascii() else {replace}({value})"
 
     def from_json(self, obj: Any, path: str) -> Any:
         if obj is None and self.nullable:
@@ -248,25 +241,27 @@ class String(Blob):
         return obj
 
 
-class Bytes(Blob):
-    element = "bytes"
+class Bytes(Blob, elements=("bytes",)):
+    """Any bytes."""
+
     prefix_size = 4
     max_length = MAX_UVARINT - 1
 
 
-class Records(Blob):
+class Records(Blob, elements=("records",)):
     """A record batch or message set, opaque here: bytes as they stand on the wire."""
 
-    element = "records"
     prefix_size = 4
     max_length = MAX_UVARINT - 1
+    is_unquoted = True
+    holds_records = True
 
 
 def _base64_text(data: bytes | memoryview) -> str:
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
-def readable(text: str) -> str:
+def replace_invalid_utf8(text: str) -> str:
     """The text with U+FFFD where its bytes were not UTF-8, fit for any text output."""
     try:
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

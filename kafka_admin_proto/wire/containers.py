@@ -2,69 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any
+from io import BytesIO
+from typing import IO, Any
 
 import msgspec
 from construct import Container
 
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
 from kafka_admin_proto.wire.base import (
-    LENIENT,
-    OBSERVER,
-    JsonOptions,
+    AMONG_SECRETS,
     WireType,
     cannot_encode,
-    note,
-    read_exactly,
+    is_misplaced_secret,
     shown,
+    with_article,
     wrong_json,
 )
 from kafka_admin_proto.wire.blobs import Records
-from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.member import Member
+from kafka_admin_proto.wire.options import LENIENT, OBSERVER, JsonOptions
+from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic, is_secret_name
+from kafka_admin_proto.wire.stream import note, read_exactly
 from kafka_admin_proto.wire.tagged import TaggedFields
 from kafka_admin_proto.wire.varint import read_uvarint
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
-
-#: Instead of the fault of a value that may be a credential.
-_NOT_SHOWN = "the field does not take this value, which may be a secret and is not shown"
-
-
-class Member(msgspec.Struct, frozen=True):
-    """A field of a struct at one version.
-
-    ``slot`` is its place among the value class's fields, ``tag`` its tag where it is tagged.
-    ``wire_type`` is None where the version does not have the field. ``default`` makes the value
-    of an absent field. ``named_by`` is the attribute whose text decides whether it is a secret.
-    """
-
-    slot: int
-    attribute: str
-    json: str
-    aliases: tuple[str, ...]
-    wire_type: WireType | None
-    default: Callable[[], Any]
-    ignorable: bool = False
-    tag: int | None = None
-    sensitive: bool = False
-    named_by: str = ""
-
-    def is_default(self, value: Any) -> bool:
-        """Whether a tagged field stays unwritten, or an absent one loses nothing."""
-        return bool(value == self.default())
-
-    def is_secret(self, owner: Any) -> bool:
-        return self.sensitive or (
-            bool(self.named_by) and is_secret_name(getattr(owner, self.named_by, None))
-        )
 
 
 class StructType(WireType):
     """The fields of a struct in wire order, then, in flexible versions, its tagged fields.
 
     ``members`` are all fields of the struct in the order of the value class, absent ones too.
+    ``secret_tags``: tags that the definition does not have may carry credentials.
     """
 
     is_leaf = False
@@ -77,21 +45,35 @@ class StructType(WireType):
         *,
         flexible: bool,
         foreign_tags: frozenset[int] = frozenset(),
+        secret_tags: bool = False,
     ) -> None:
         super().__init__()
         self.struct_name = struct_name
         self.value_class = value_class
         self.members = members
-        self.written = tuple((m, m.wire_type) for m in members if m.wire_type and m.tag is None)
-        self.absent = tuple(m for m in members if m.wire_type is None)
+        self.written: tuple[tuple[Member, WireType], ...] = tuple(
+            (m, m.wire_type) for m in members if m.wire_type and m.tag is None
+        )
+        self.absent: tuple[Member, ...] = tuple(m for m in members if m.wire_type is None)
         tagged = {m.tag: m for m in members if m.wire_type and m.tag is not None}
-        self.tagged = TaggedFields(tagged, foreign_tags, len(members)) if flexible else None
-        self.min_size = sum(wire_type.min_size for _, wire_type in self.written) + flexible
+        self.tagged: TaggedFields | None = None
+        if flexible:
+            self.tagged = TaggedFields(tagged, foreign_tags, len(members), secret_tags)
+        self.holds_secrets: bool = any(member.holds_secrets for member in members)
+        self.secret_tags = secret_tags
+        self.holds_records: bool = any(wire_type.holds_records for wire_type in self.children())
+        self.min_size: int = sum(wire_type.min_size for _, wire_type in self.written) + flexible
+        self.fixed_size: int | None = None
         if not flexible and all(wire_type.fixed_size is not None for _, wire_type in self.written):
             self.fixed_size = self.min_size
 
     def describe(self) -> str:
         return self.struct_name
+
+    def children(self) -> tuple[WireType, ...]:
+        tagged = self.tagged.members.values() if self.tagged is not None else ()
+        types = (*(wire_type for _, wire_type in self.written), *(m.wire_type for m in tagged))
+        return tuple(each for each in types if each is not None)
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> Any:
         observer = context.get(OBSERVER)
@@ -99,11 +81,11 @@ class StructType(WireType):
         prefix = f"{path}." if path else ""
         for member, wire_type in self.written:
             here = prefix + member.attribute
-            start = stream.tell()
-            values[member.slot] = value = wire_type._parse(stream, context, here)
-            if observer is not None and wire_type.is_leaf:
+            if observer is None:
+                values[member.slot] = wire_type._parse(stream, context, here)
+            else:
                 secret = member.sensitive or self._named_secret(member, values)
-                observer.span(here, start, stream.tell(), wire_type, value, secret)
+                values[member.slot] = member.parse(stream, context, here, secret=secret)
         if self.tagged is not None:
             unknown = self.tagged.parse_into(values, stream, context, prefix)
             values.append(unknown)
@@ -117,52 +99,53 @@ class StructType(WireType):
 
     def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
         if not isinstance(obj, self.value_class):
-            raise cannot_encode(path, obj, f"a {self.value_class.__name__}")
+            raise self._wrong_value(path, obj)
         prefix = f"{path}." if path else ""
         for member in self.absent:
             value = getattr(obj, member.attribute)
             if not (member.ignorable or member.is_default(value) or context.get(LENIENT)):
+                secret = member.holds_secrets or is_misplaced_secret(value)
                 raise EncodeError(
                     "this version does not have the field, and its value "
-                    f"{shown(value)} is not the default {member.default()!r}",
+                    f"{shown(value, secret=secret)} is not the default {member.default()!r}",
                     path=prefix + member.attribute,
-                    value=value,
+                    value=None if secret else value,
                 )
-        for member, wire_type in self.written:
-            here = prefix + member.attribute
-            try:
-                wire_type._build(getattr(obj, member.attribute), stream, context, here)
-            except EncodeError as error:
-                if member.is_secret(obj):
-                    error.fault, error.value = _NOT_SHOWN, None
-                raise
-        unknown = getattr(obj, "unknown_tagged_fields", ())
+        for member, _ in self.written:
+            member.build(obj, stream, context, prefix + member.attribute)
+        unknown = getattr(obj, TaggedFields.ATTRIBUTE, ())
         if self.tagged is not None:
             self.tagged.build_from(obj, unknown, stream, context, prefix)
         elif unknown and not context.get(LENIENT):
             raise EncodeError(
                 "this version has no tagged fields",
-                path=f"{prefix}unknown_tagged_fields",
-                value=unknown,
+                path=f"{prefix}{TaggedFields.ATTRIBUTE}",
+                value=None if self.secret_tags else unknown,
             )
         return obj
 
-    def emit_read(self, e: ReadEmitter, target: str) -> None:
-        self.emit_construct(e, f"{target} = {{}}")
+    def _wrong_value(self, path: str, value: Any) -> EncodeError:
+        expected = with_article(self.value_class.__name__)
+        if isinstance(value, type):
+            fault = f"expected {expected}, got {shown(value)}; make a value of it"
+            return EncodeError(fault, path=path, value=value)
+        return cannot_encode(path, value, expected, secret=self.holds_secrets)
 
-    def emit_construct(self, e: ReadEmitter, sink: str) -> None:
-        """Emit the reading of the fields, then ``sink`` with the value in the place of ``{}``."""
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        self.emit_read_into(e, f"{target} = {{}}")
+
+    def emit_read_into(self, e: ReadEmitter, sink: str) -> None:
         places: dict[int, str] = {}
         for member, wire_type in self.written:
             places[member.slot] = local = e.fresh(member.attribute[:1])
             wire_type.emit_read(e, local)
         if self.tagged is None:
-            e.settle()
+            e.sync_position()
             e.line(sink.format(self._constructed(e, places)))
             return
         count = e.fresh("t")
         e.fixed("B", count)
-        e.settle()
+        e.sync_position()
         with e.block(f"if {count}:"):
             e.line(sink.format(self._constructed(e, places | self.tagged.emit_read(e, count))))
         with e.block("else:"):
@@ -189,18 +172,20 @@ class StructType(WireType):
         for member in self.absent:
             if not member.ignorable:
                 with e.block(f"if {value}.{member.attribute} != {e.default(member.default)}:"):
-                    e.line("raise Mismatch")
+                    e.line("raise Fallback")
         for member, wire_type in self.written:
             wire_type.emit_write(e, f"{value}.{member.attribute}")
         if self.tagged is not None:
             self.tagged.emit_write(e, value)
         elif hasattr(self.value_class, TaggedFields.ATTRIBUTE):
             with e.block(f"if {value}.{TaggedFields.ATTRIBUTE}:"):
-                e.line("raise Mismatch")
+                e.line("raise Fallback")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if not isinstance(value, self.value_class):
-            raise cannot_encode("", value, f"a {self.value_class.__name__}")
+            raise self._wrong_value("", value)
+        if options.mask and self.holds_records and is_metadata_topic(value):
+            options = msgspec.structs.replace(options, mask_records=True)
         result: dict[str, Any] = {}
         for member in self.members:
             wire_type = member.wire_type
@@ -209,9 +194,12 @@ class StructType(WireType):
             item = getattr(value, member.attribute)
             if member.tag is not None and member.is_default(item):
                 continue
-            if options.record_sizes and item is not None and isinstance(wire_type, Records):
+            are_records = item is not None and isinstance(wire_type, Records)
+            if options.record_sizes and are_records:
                 result[f"{member.json}SizeInBytes"] = len(item)
-            elif options.mask and item is not None and member.is_secret(value):
+            elif (options.mask_records and are_records) or (
+                options.mask and item is not None and member.is_secret(value)
+            ):
                 result[member.json] = MASK
             else:
                 result[member.json] = wire_type.to_json(item, options)
@@ -222,7 +210,7 @@ class StructType(WireType):
         return result
 
     def emit_json(self, e: JsonEmitter, value: str) -> str:
-        """A dict display; the tree is called where there are unknown tags."""
+        """A dict display; the tree is called where there are unknown tags, or secret records."""
         if e.depth == e.DEEPEST:
             return super().emit_json(e, value)
         e.depth += 1
@@ -230,10 +218,13 @@ class StructType(WireType):
         items = [self._json_item(e, member, wire_type, value) for member, wire_type in members]
         e.depth -= 1
         display = f"{{{', '.join(items)}}}"
-        if self.tagged is None:
+        rare = [] if self.tagged is None else [f"{value}.{TaggedFields.ATTRIBUTE}"]
+        if e.options.mask and self.holds_records:
+            is_metadata = e.named("is_metadata", is_metadata_topic)
+            rare.append(f"{is_metadata}({value})")
+        if not rare:
             return display
-        slow = super().emit_json(e, value)
-        return f"{slow} if {value}.{TaggedFields.ATTRIBUTE} else {display}"
+        return f"{super().emit_json(e, value)} if {' or '.join(rare)} else {display}"
 
     def _json_item(self, e: JsonEmitter, member: Member, wire_type: WireType, owner: str) -> str:
         """What stands in the dict display for a field."""
@@ -254,7 +245,8 @@ class StructType(WireType):
 
     def from_json(self, obj: Any, path: str) -> Any:
         if not isinstance(obj, dict):
-            raise wrong_json(path, obj, f"an object ({self.struct_name})")
+            expected = f"an object ({self.struct_name})"
+            raise wrong_json(path, obj, expected, secret=self.holds_secrets)
         rest = dict(obj)
         prefix = f"{path}." if path else ""
         values = [self._member_from_json(member, rest, prefix) for member in self.members]
@@ -263,11 +255,12 @@ class StructType(WireType):
             values.append(self.tagged.unknown_from_json(unknown, prefix + TaggedFields.JSON_NAME))
         if rest:
             known = ", ".join(m.json for m in self.members if m.wire_type) or "no fields"
-            unknown_name = str(min(rest, key=str))
-            raise JsonError(
-                f"unknown field; in this version {self.struct_name} has {known}",
-                path=prefix + unknown_name,
-            )
+            fault = f"in this version {self.struct_name} has {known}"
+            # Someone who misses a credential's place by a little puts it where a key is.
+            if any(member.sensitive or member.named_by for member in self.members):
+                not_shown = "unknown field, whose name may be a secret and is not shown"
+                raise JsonError(f"{not_shown}; {fault}", path=path)
+            raise JsonError(f"unknown field; {fault}", path=prefix + str(min(rest, key=str)))
         return self.value_class(*values)
 
     def _member_from_json(self, member: Member, rest: dict[str, Any], prefix: str) -> Any:
@@ -287,7 +280,7 @@ class StructType(WireType):
             return member.wire_type.from_json(rest.pop(name), prefix + name)
         except JsonError as error:
             if member.sensitive or member.named_by:
-                error.fault = _NOT_SHOWN
+                error.forget_value()
             raise
 
 
@@ -310,18 +303,38 @@ class MessageType(StructType):
             raise
 
     def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        before = AMONG_SECRETS.set(self.secret_tags)
         try:
             return super()._build(obj, stream, context, "")
         except EncodeError as error:
             error.message = error.message or self._title_in(path)
             raise
+        finally:
+            AMONG_SECRETS.reset(before)
+
+    def to_json(self, value: Any, options: JsonOptions) -> Any:
+        """As ``StructType.to_json``; EncodeError for a value that the message cannot carry.
+
+        The fields do not check what they show. Where one fails, building the value finds the
+        field, and says what was expected there.
+        """
+        try:
+            return super().to_json(value, options)
+        except (EncodeError, AttributeError, TypeError, ValueError, OverflowError):
+            pass
+        # Here, not inside the handler: the first exception may have the value in it.
+        self._build(value, BytesIO(), Container({LENIENT: True}), "")
+        raise EncodeError("the value has no JSON form", message=self.title)
 
     def from_json(self, obj: Any, path: str) -> Any:
+        before = AMONG_SECRETS.set(self.secret_tags)
         try:
             return super().from_json(obj, path)
         except JsonError as error:
             error.message = self.title
             raise
+        finally:
+            AMONG_SECRETS.reset(before)
 
     def _title_in(self, path: str) -> str:
         outer = path.removeprefix("(parsing)").removeprefix("(building)").removeprefix(" -> ")
@@ -342,9 +355,14 @@ class NullableStruct(WireType):
         super().__init__()
         self.struct = struct
         self.tagged = tagged
+        self.holds_secrets: bool = struct.holds_secrets
+        self.holds_records: bool = struct.holds_records
 
     def describe(self) -> str:
         return f"NULLABLE {self.struct.describe()}"
+
+    def children(self) -> tuple[WireType, ...]:
+        return (self.struct,)
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> Any:
         start = stream.tell()
@@ -372,11 +390,11 @@ class NullableStruct(WireType):
     def emit_read(self, e: ReadEmitter, target: str) -> None:
         marker = e.fresh("m")
         if self.tagged:
-            e.settle()
+            e.sync_position()
             e.line(f"{marker}, p = uvarint(b, p)")
         else:
             e.fixed("b", marker)
-            e.settle()
+            e.sync_position()
         with e.block(f"if {marker} {'== 0' if self.tagged else '< 0'}:"):
             e.line(f"{target} = None")
         with e.block("else:"):

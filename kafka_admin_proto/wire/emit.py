@@ -10,7 +10,7 @@ The code emitted is one function a direction, with locals only. Rules that every
 - Nothing checks that bytes are left: a slice past the end leaves ``p`` beyond the data, so that the
   next read fails or the caller sees it in the end. Whatever goes wrong, any exception will do: the
   tree then reads the same bytes, or takes the same value, and says what and where.
-- What the tree refuses is refused here (``raise Mismatch``), and what it accepts is accepted, but
+- What the tree refuses is refused here (``raise Fallback``), and what it accepts is accepted, but
   for text that is not UTF-8, which is left to the tree.
 """
 
@@ -19,38 +19,51 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
-from uuid import UUID, SafeUUID
+from typing import Any, NamedTuple
+from uuid import UUID
 
-from kafka_admin_proto.schema.defaults import ZERO_UUID
-from kafka_admin_proto.wire.base import JsonOptions
+from kafka_admin_proto.wire import runtime
+from kafka_admin_proto.wire.options import JsonOptions
 from kafka_admin_proto.wire.secrets import is_secret_name
-from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint
-
-
-class Mismatch(Exception):
-    """The fast code met what it does not read or write; the tree knows more."""
-
-
-#: Arrays of up to so many numbers have a precompiled struct each, once it was needed.
-_SHORT = 128
-#: So many combinations of counts are kept for a place in a message.
-_MOST_PACKERS = 1024
-_SIZES = {"b": 1, "B": 1, "?": 1, "h": 2, "H": 2, "i": 4, "I": 4, "q": 8, "d": 8, "16s": 16}
+from kafka_admin_proto.wire.varint import SHORT_VARINTS, encode_uvarint, uvarint_at
 
 #: Fields noted for writing: ``struct`` code and expression.
 Run = list[tuple[str, str]]
 
 
+class Count(NamedTuple):
+    """The count of an array in emitted code: the local that has it as it is on the wire."""
+
+    local: str
+    compact: bool
+    nullable: bool
+
+    @property
+    def items(self) -> str:
+        """An expression for the number of items, where the array is not null."""
+        return f"{self.local} - 1" if self.compact else self.local
+
+    @property
+    def code(self) -> str:
+        """The ``struct`` code; of a compact count that of its first byte."""
+        return "B" if self.compact else "i"
+
+
 class _Emitter:
-    """What both builders share: lines, fresh names, and the constants that the code refers to."""
+    """What the builders share: lines, fresh names, and the constants that the code refers to.
+
+    Functions are shared by their source and ``keys``. Constants are therefore named by
+    ``constant`` and ``named`` alone, which keep a key for each.
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.constants: dict[str, Any] = {"Mismatch": Mismatch}
         self._indent = "    "
         self._names = 0
-        self._keys: dict[object, str] = {}
+        self._constants: dict[str, Any] = {}
+        #: (prefix or name, key) → name.
+        self._keys: dict[tuple[str, object], str] = {}
+        self.named("Fallback", runtime.Fallback)
 
     def fresh(self, prefix: str) -> str:
         """A name that is not in use."""
@@ -72,16 +85,29 @@ class _Emitter:
         self._indent = before
 
     def constant(self, prefix: str, value: Any, key: object = None) -> str:
-        """The name of a constant; things with an equal ``key`` are one."""
+        """A fresh name for a constant; things with an equal ``key`` are one, None is identity."""
         found = (prefix, id(value) if key is None else key)
         if found not in self._keys:
             self._keys[found] = self.fresh(prefix)
-            self.constants[self._keys[found]] = value
+            self._constants[self._keys[found]] = value
         return self._keys[found]
 
+    def named(self, name: str, value: Any, key: object = None) -> str:
+        """That name for a constant; ValueError where another thing has it already."""
+        found = (name, id(value) if key is None else key)
+        if name in self._constants and found not in self._keys:
+            raise ValueError(f"{name} is the name of another constant in this function")
+        self._keys[found] = name
+        self._constants[name] = value
+        return name
+
     def keys(self) -> Iterator[tuple[str, object]]:
-        """What the constants are, in an order that the lines decide."""
-        yield from ((name, key) for key, name in self._keys.items())
+        """What the constants are, each name with its key."""
+        yield from ((name, key) for (_, key), name in self._keys.items())
+
+    def namespace(self) -> dict[str, Any]:
+        """The constants by name, as the globals of the function."""
+        return dict(self._constants)
 
     def default(self, make: Callable[[], Any]) -> str:
         """An expression for a field's default, new each time where it can be changed."""
@@ -100,13 +126,11 @@ class ReadEmitter(_Emitter):
 
     def __init__(self, *, views: bool = False) -> None:
         super().__init__()
-        self.constants |= {
-            "uvarint": read_uvarint,
-            "many": read_many,
-            "uuids": read_uuids,
-            "long_length": long_length,
-            "nullable_length": nullable_length,
-        }
+        self.named("uvarint", uvarint_at)
+        self.named("many", runtime.read_many)
+        self.named("uuids", runtime.read_uuids)
+        self.named("long_length", runtime.long_length)
+        self.named("nullable_length", runtime.nullable_length)
         #: Whether bytes and records stay views of the input, ``v``.
         self.views = views
         self._run: list[tuple[str, str, str]] = []
@@ -137,34 +161,48 @@ class ReadEmitter(_Emitter):
             unpack = struct.Struct(f">{codes}").unpack_from
             name = self.constant("S", unpack, codes)
             self.line(f"{', '.join(names)}{',' * (len(names) == 1)} = {name}(b, {self.at()})")
-        self._ahead += sum(_SIZES[code] for code, _, _ in run)
+        self._ahead += struct.calcsize(f">{codes}")
         for _, _, then in run:
             if then:
                 self.line(then)
 
     @property
-    def ahead(self) -> int:
-        """How far the reading is beyond ``p``."""
-        return self._ahead
-
-    @property
     def nothing_noted(self) -> bool:
         return not self._run
 
-    def at(self, more: int = 0) -> str:
-        """The position, or so many bytes behind it, as an expression."""
+    def at(self, more: int = 0, size: str = "") -> str:
+        """The position as an expression, or ``more`` bytes and the local ``size`` behind it."""
         ahead = self._ahead + more
-        return f"p + {ahead}" if ahead else "p"
+        base = f"p + {size}" if size else "p"
+        return f"{base} {'-' if ahead < 0 else '+'} {abs(ahead)}" if ahead else base
+
+    def rest_of_uvarint(self, value: str, limit: int | None = None) -> None:
+        """Emit the reading of the other bytes of a varint, if it has any.
+
+        Its first byte is the last one before the position, and is in the local ``value``; over
+        ``limit`` it is refused.
+        """
+        with self.block(f"if {value} > 127:"):
+            self.line(f"{value}, p = uvarint(b, {self.at(-1)})")
+            if self._ahead:
+                self.line(f"p -= {self._ahead}")  # at() counts from there on
+            if limit is not None:
+                with self.block(f"if {value} > {limit}:"):
+                    self.line("raise Fallback")
 
     def skip(self, size: int) -> None:
         """The emitted code has read so many bytes without moving ``p``."""
         self._ahead += size
 
+    def catch_up(self) -> None:
+        """Emit what brings ``p`` to the position in one branch; ``arrived`` says it of all."""
+        self.line(f"p += {self._ahead}")
+
     def arrived(self) -> None:
         """The emitted code has brought ``p`` to where the reading is."""
         self._ahead = 0
 
-    def settle(self) -> None:
+    def sync_position(self) -> None:
         """Flush, and bring ``p`` to where the reading is: before branches, loops and calls."""
         self.flush()
         if self._ahead:
@@ -177,10 +215,12 @@ class WriteEmitter(_Emitter):
 
     def __init__(self) -> None:
         super().__init__()
-        self.constants |= {
-            "V": SHORT_VARINTS, "H": SHORT_LENGTHS, "varint": encode_uvarint,
-            "as_bytes": as_bytes, "as_list": as_list, "check": check_class,
-        }  # fmt: skip
+        self.named("V", SHORT_VARINTS)
+        self.named("H", runtime.SHORT_LENGTHS)
+        self.named("varint", encode_uvarint)
+        self.named("as_bytes", runtime.as_bytes)
+        self.named("as_list", runtime.as_list)
+        self.named("check", runtime.check_class)
         self._run: Run = []
 
     def fixed(self, code: str, value: str) -> None:
@@ -210,7 +250,7 @@ class WriteEmitter(_Emitter):
         key = ", ".join(value for _, value in counts)
         values = [f"*{v}" if c[0] == "*" else v for c, v in run if c != "x"]
         codes = tuple(code for code, _ in run)
-        packers = self.constant("T", Packers(codes), codes)
+        packers = self.constant("T", runtime.Packers(codes), codes)
         packed = f"w({packers}[{key}]({', '.join(values)}))"
         compact = [value for code, value in counts if code == "B"]
         if not compact:
@@ -225,7 +265,7 @@ class WriteEmitter(_Emitter):
                     if fixed:
                         self.line(f"w({self.packed(fixed)})")
                     fixed = []
-                    alone = self.constant("T", Packers((after,)), (after,))
+                    alone = self.constant("T", runtime.Packers((after,)), (after,))
                     self.line(f"w(varint({value}) + {alone}[len({items})](*{items}))")
                 elif code[0] != "*":
                     fixed.append((code, value))
@@ -245,7 +285,7 @@ class WriteEmitter(_Emitter):
                 self.line(f"w(V[{length}])")
         with self.block("else:"):
             with self.block(f"if {length} > {limit}:"):
-                self.line("raise Mismatch")
+                self.line("raise Fallback")
             if run:
                 self.line(f"w({self.packed(run)})")
             self.line(f"w(varint({length}))")
@@ -269,6 +309,10 @@ class WriteEmitter(_Emitter):
         return f"{pack}({', '.join(values)})"
 
 
+#: Put into a JSON object in the place of a field that is left out.
+_NOTHING: dict[str, Any] = {}
+
+
 class JsonEmitter(_Emitter):
     """Builds one expression: the JSON form of a value, with these options."""
 
@@ -279,153 +323,6 @@ class JsonEmitter(_Emitter):
         super().__init__()
         self.options = options
         self.depth = 0
-        self.constants |= {"options": options, "is_secret": is_secret_name, "nothing": {}}
-
-    def keys(self) -> Iterator[tuple[str, object]]:
-        yield from super().keys()
-        yield "options", self.options
-
-
-# --- what the emitted code calls --------------------------------------------------------------
-
-
-def read_uvarint(b: bytes, p: int) -> tuple[int, int]:
-    """The varint at ``p`` and the position behind it; padded ones too, as the tree reads them."""
-    value = shift = 0
-    while True:
-        bits = b[p]
-        p += 1
-        value |= (bits & 0x7F) << shift
-        if bits < 0x80:
-            break
-        shift += 7
-        if shift == 35:
-            raise Mismatch
-    if value > MAX_UVARINT:
-        raise Mismatch
-    return value, p
-
-
-def nullable_length(b: bytes, p: int) -> int:
-    """The int16 at ``p``: a length, or -1 for null."""
-    length = int.from_bytes(b[p : p + 2], "big", signed=True)
-    if length < -1:
-        raise Mismatch
-    return length
-
-
-def long_length(b: bytes, p: int) -> int:
-    """The int16 at ``p``: the length of what cannot be null."""
-    length = int.from_bytes(b[p : p + 2], "big", signed=True)
-    if length < 0:
-        raise Mismatch
-    return length
-
-
-class Readers(dict[int, Callable[[bytes, int], Any]]):
-    """Count → what reads so many numbers of a ``struct`` code; the first few are kept."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__()
-        self.code = code
-
-    def __missing__(self, count: int) -> Callable[[bytes, int], Any]:
-        reader = struct.Struct(f">{count}{self.code}").unpack_from
-        if count < _SHORT:
-            self[count] = reader
-        return reader
-
-
-class Packers(dict[Any, Callable[..., bytes]]):
-    """Counts, as they are on the wire → what packs a run with lists of so many numbers.
-
-    ``codes`` are those of the run, "*i" for a list; the key is one count, or a tuple of several.
-    Of a list alone it is the number of its items.
-    """
-
-    def __init__(self, codes: tuple[str, ...]) -> None:
-        super().__init__()
-        self.codes = codes
-
-    def __missing__(self, key: Any) -> Callable[..., bytes]:
-        counts = iter(key if isinstance(key, tuple) else (key,))
-        parts = []
-        for before, code in zip(("", *self.codes), self.codes, strict=False):
-            if code[0] == "*":
-                # A compact count is one more than the items; null is below that.
-                parts.append(f"{max(next(counts) - (before == 'B'), 0)}{code[1]}")
-            else:
-                parts.append(code)
-        packer = struct.Struct(f">{''.join(parts)}").pack
-        if len(self) < _MOST_PACKERS:
-            self[key] = packer
-        return packer
-
-
-def read_many(b: bytes, p: int, readers: Readers, size: int, nullable: bool) -> tuple[Any, int]:
-    """An array of numbers in the compact form, of any count; ``p`` is where the count is."""
-    count, p = read_uvarint(b, p)
-    if not count:
-        if nullable:
-            return None, p
-        raise Mismatch
-    end = p + (count - 1) * size
-    if end > len(b):
-        raise Mismatch
-    return [*readers[count - 1](b, p)], end
-
-
-def read_uuids(b: bytes, p: int, count: int) -> list[UUID]:
-    """So many uuids from ``p`` on."""
-    end = p + 16 * count
-    if end > len(b):
-        raise Mismatch
-    return [fast_uuid(b[start : start + 16]) for start in range(p, end, 16)]
-
-
-#: The varints of one byte, and the first few int16, by value.
-SHORT_VARINTS = tuple(bytes([value]) for value in range(128))
-SHORT_LENGTHS = tuple(value.to_bytes(2, "big") for value in range(256))
-
-
-def as_bytes(value: Any) -> bytes | memoryview:
-    """The bytes of what the tree takes for them; a view of bytes may stay one."""
-    if isinstance(value, memoryview) and value.c_contiguous and value.nbytes == len(value):
-        return value
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value)
-    raise Mismatch
-
-
-def as_list(value: Any) -> list[Any]:
-    """The list of what the tree takes for an array."""
-    if isinstance(value, (list, tuple)):
-        return list(value)
-    raise Mismatch
-
-
-def check_class(value: Any, wanted: type) -> None:
-    """A struct may be of a subclass, as in the tree."""
-    if not isinstance(value, wanted):
-        raise Mismatch
-
-
-def _fast_uuid() -> Callable[[bytes], UUID]:
-    """A UUID of 16 bytes without its checks, which cost four times the rest; zero is shared."""
-    new = object.__new__
-    slots: dict[str, Any] = dict(vars(UUID))
-    set_int, set_safe = slots["int"].__set__, slots["is_safe"].__set__
-    from_bytes, unknown, zero = int.from_bytes, SafeUUID.unknown, bytes(16)
-
-    def fast_uuid(raw: bytes) -> UUID:
-        if raw == zero:
-            return ZERO_UUID
-        made = new(UUID)
-        set_int(made, from_bytes(raw, "big"))
-        set_safe(made, unknown)
-        return made
-
-    return fast_uuid
-
-
-fast_uuid = _fast_uuid()
+        self.named("options", options, options)
+        self.named("is_secret", is_secret_name)
+        self.named("nothing", _NOTHING)

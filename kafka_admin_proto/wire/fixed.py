@@ -7,35 +7,42 @@ import math
 import re
 import struct
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 from uuid import UUID
 
 from construct import Container
 
 from kafka_admin_proto.errors import JsonError
-from kafka_admin_proto.schema.defaults import INTEGER_BOUNDS
-from kafka_admin_proto.wire.base import (
-    JsonOptions,
-    WireType,
-    cannot_encode,
-    note,
-    read_exactly,
-    wrong_json,
-)
-from kafka_admin_proto.wire.emit import fast_uuid
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.base import cannot_encode, is_misplaced_secret, shown, wrong_json
+from kafka_admin_proto.wire.emit import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.options import JsonOptions
+from kafka_admin_proto.wire.runtime import Readers, fast_uuid
+from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.stream import note, read_exactly
 
 _CANONICAL = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
 _BASE64 = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 
 
-class Bool(WireType):
-    """One byte: 0 is false, 1 is true; any other byte is read as true, as Java does."""
+class FixedType(ScalarType):
+    """A type of a fixed size; ``code`` is that of ``struct``."""
 
-    label = "BOOLEAN"
-    fixed_size = min_size = 1
+    def __init__(self, element: str) -> None:
+        super().__init__(element)
+        self.code: str = self.scalar.code
+        self._struct = struct.Struct(f">{self.code}")
+        self.fixed_size: int | None = self._struct.size
+        self.min_size: int = self._struct.size
+
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        e.fixed(self.code, target)
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        e.fixed(self.code, value)
+
+
+class Bool(FixedType, elements=("bool",)):
+    """One byte: 0 is false, 1 is true; any other byte is read as true, as Java does."""
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> bool:
         byte = read_exactly(stream, 1, path, "bool")[0]
@@ -49,13 +56,10 @@ class Bool(WireType):
         stream.write(b"\x01" if obj else b"\x00")
         return obj
 
-    def emit_read(self, e: ReadEmitter, target: str) -> None:
-        e.fixed("?", target)
-
     def emit_write(self, e: WriteEmitter, value: str) -> None:
         with e.block(f"if {value} is not True and {value} is not False:"):
-            e.line("raise Mismatch")
-        e.fixed("?", value)
+            e.line("raise Fallback")
+        super().emit_write(e, value)
 
     def emit_json(self, e: JsonEmitter, value: str) -> str:
         return value
@@ -66,27 +70,49 @@ class Bool(WireType):
         return bool(obj)
 
 
-class Integer(WireType):
+class Number(FixedType):
+    """What ``struct`` reads and writes by itself: arrays of them are one call."""
+
+    def emit_read_many(self, e: ReadEmitter, target: str, count: Count) -> None:
+        local, size = count.local, self.min_size
+        readers = e.constant("R", Readers(self.code), self.code)
+        if count.compact:
+            with e.block(f"if 1 < {local} < 128:"):
+                e.line(f"{target} = [*{readers}[{local} - 1](b, p)]")
+                e.line(f"p += {local} * {size} - {size}")
+            with e.block(f"elif {local} == 1:"):
+                e.line(f"{target} = []")
+            with e.block("else:"):
+                call = f"many(b, p - 1, {readers}, {size}, {count.nullable})"
+                e.line(f"{target}, p = {call}")
+            return
+        with e.block(f"if {local} > 0:"):  # struct itself sees whether so many are there
+            e.line(f"{target} = [*{readers}[{local}](b, p)]")
+            e.line(f"p += {local} * {size}")
+        with e.block(f"elif {local} == 0:"):
+            e.line(f"{target} = []")
+        if count.nullable:
+            with e.block(f"elif {local} == -1:"):
+                e.line(f"{target} = None")
+        with e.block("else:"):
+            e.line("raise Fallback")
+
+    def emit_write_many(self, e: WriteEmitter, items: str, count: Count) -> None:
+        """Note the count and the items: with what stands around them they are one call."""
+        e.fixed(count.code, count.local)
+        e.fixed(f"*{self.code}", items)
+
+
+class Integer(Number, elements=("int8", "int16", "uint16", "int32", "uint32", "int64")):
     """A big-endian integer; ``element`` is its name in the definitions (``int32``, ``uint16``).
 
     What is written may be anything that stands for an int in Python (``__index__``).
     """
 
-    _FORMATS = {
-        "int8": ">b", "int16": ">h", "uint16": ">H", "int32": ">i", "uint32": ">I", "int64": ">q",
-    }  # fmt: skip
-
     def __init__(self, element: str) -> None:
-        super().__init__()
-        self.element = element
-        self.bounds = INTEGER_BOUNDS[element]
-        self._struct = struct.Struct(self._FORMATS[element])
-        #: Its ``struct`` code.
-        self.code = self._FORMATS[element][1]
-        self.fixed_size = self.min_size = self._struct.size
-
-    def describe(self) -> str:
-        return self.element.upper()
+        super().__init__(element)
+        assert self.scalar.bounds is not None, element
+        self.bounds: tuple[int, int] = self.scalar.bounds
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> int:
         data = read_exactly(stream, self._struct.size, path, self.element)
@@ -102,12 +128,6 @@ class Integer(WireType):
             raise cannot_encode(path, obj, expected) from None
         return obj
 
-    def emit_read(self, e: ReadEmitter, target: str) -> None:
-        e.fixed(self.code, target)
-
-    def emit_write(self, e: WriteEmitter, value: str) -> None:
-        e.fixed(self.code, value)
-
     def emit_json(self, e: JsonEmitter, value: str) -> str:
         return value
 
@@ -118,12 +138,8 @@ class Integer(WireType):
         return obj
 
 
-class Float64(WireType):
+class Float64(Number, elements=("float64",)):
     """An IEEE 754 double. JSON has no NaN or infinity: they are strings there, as in Java."""
-
-    label = "FLOAT64"
-    code = "d"
-    fixed_size = min_size = 8
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> float:
         value: float = struct.unpack(">d", read_exactly(stream, 8, path, "float64"))[0]
@@ -135,12 +151,6 @@ class Float64(WireType):
         except (struct.error, OverflowError, TypeError):
             raise cannot_encode(path, obj, "a number that fits a float64") from None
         return obj
-
-    def emit_read(self, e: ReadEmitter, target: str) -> None:
-        e.fixed(self.code, target)
-
-    def emit_write(self, e: WriteEmitter, value: str) -> None:
-        e.fixed(self.code, value)
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if math.isnan(value):
@@ -160,11 +170,8 @@ class Float64(WireType):
             raise wrong_json(path, obj, "a number that fits a float64") from None
 
 
-class Uuid(WireType):
+class Uuid(FixedType, elements=("uuid",)):
     """Sixteen bytes. In JSON Kafka's form: 22 characters of base64url, no padding."""
-
-    label = "UUID"
-    fixed_size = min_size = 16
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> UUID:
         return UUID(bytes=read_exactly(stream, 16, path, "uuid"))
@@ -176,18 +183,20 @@ class Uuid(WireType):
         return obj
 
     def emit_read(self, e: ReadEmitter, target: str) -> None:
-        e.constants["uuid"] = fast_uuid
-        e.fixed("16s", target, f"{target} = uuid({target})")
+        e.fixed(self.code, target, f"{target} = {e.named('uuid', fast_uuid)}({target})")
+
+    def emit_read_items(self, e: ReadEmitter, target: str, items: str) -> None:
+        e.line(f"{target} = uuids(b, p, {items})")
+        e.line(f"p += 16 * ({items})")
 
     def emit_write(self, e: WriteEmitter, value: str) -> None:
-        e.fixed("16s", f"{value}.int.to_bytes(16, 'big')")
+        e.fixed(self.code, f"{value}.int.to_bytes(16, 'big')")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         return uuid_to_text(value)
 
     def emit_json(self, e: JsonEmitter, value: str) -> str:
-        e.constants["uuid_text"] = _text_of_uuid
-        return f"uuid_text({value}.int)"
+        return f"{e.named('uuid_text', _text_of_uuid)}({value}.int)"
 
     def from_json(self, obj: Any, path: str) -> UUID:
         if not isinstance(obj, str):
@@ -195,8 +204,9 @@ class Uuid(WireType):
         try:
             return uuid_from_text(obj)
         except ValueError:
+            wrong = shown(obj, secret=is_misplaced_secret(obj))
             raise JsonError(
-                f"{obj[:60]!r} is not a uuid: expected 22 characters of base64url, "
+                f"{wrong} is not a uuid: expected 22 characters of base64url, "
                 "or the form 00000000-0000-0000-0000-000000000000",
                 path=path,
             ) from None

@@ -7,18 +7,18 @@ the tree.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from kafka_admin_proto.wire.base import JsonOptions
+from kafka_admin_proto.wire.compiled import compile_function
 from kafka_admin_proto.wire.containers import MessageType
 from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.options import JsonOptions
 
 Read = Callable[[bytes, int], tuple[Any, int]]
 Write = Callable[[Any], bytes]
 
-#: (source, constants by name) → function: versions with the same layout share it.
+#: (source, names and keys of the constants) → function: versions with the same layout share it.
 _made: dict[object, Any] = {}
 
 
@@ -34,7 +34,7 @@ def fuse_read(message: MessageType, *, views: bool = False) -> Fused:
     e = ReadEmitter(views=views)
     if views:
         e.line("v = memoryview(b)")
-    message.emit_construct(e, "value = {}")
+    message.emit_read_into(e, "value = {}")
     e.line("return value, p")
     return _made_of("read(b, p)", e, f"{'view' if views else 'decode'} {message.title}")
 
@@ -54,7 +54,7 @@ def fuse_json(message: MessageType, options: JsonOptions) -> Fused:
     """What turns a value into builtins."""
     e = JsonEmitter(options)
     with e.block(f"if not isinstance(x, {e.constant('C', message.value_class)}):"):
-        e.line("raise Mismatch")
+        e.line("raise Fallback")
     e.line(f"return {message.emit_json(e, 'x')}")
     return _made_of("to_json(x)", e, f"json {message.title}")
 
@@ -63,10 +63,6 @@ def _made_of(signature: str, e: ReadEmitter | WriteEmitter | JsonEmitter, title:
     source = "\n".join([f"def {signature}:", *e.lines, ""])
     key = (source, tuple(e.keys()))
     if key not in _made:
-        filename = f"<kafka_admin_proto {title}>"
-        namespace = dict(e.constants)
-        exec(compile(source, filename, "exec"), namespace)
-        # Tracebacks and debuggers find the source under that name.
-        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-        _made[key] = namespace[signature.partition("(")[0]]
+        name = signature.partition("(")[0]
+        _made[key] = compile_function(name, source, title, e.namespace())
     return Fused(_made[key], source)

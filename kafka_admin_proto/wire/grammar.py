@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from kafka_admin_proto.schema.model import BLOB_TYPES, FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
 from kafka_admin_proto.schema.names import json_name, python_name
+from kafka_admin_proto.wire import blobs, fixed  # noqa: F401  # their classes are found by name
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Blob, Bytes, Records, String
-from kafka_admin_proto.wire.containers import Member, MessageType, NullableStruct, StructType
-from kafka_admin_proto.wire.fixed import Bool, Float64, Integer, Uuid
-
-#: The types of a fixed size, by their name in the definitions.
-FIXED: Mapping[str, WireType] = {
-    "bool": Bool(),
-    "float64": Float64(),
-    "uuid": Uuid(),
-    **{name: Integer(name) for name in ("int8", "int16", "uint16", "int32", "uint32", "int64")},
-}
-#: The types with a length in front.
-BLOBS: Mapping[str, type[Blob]] = {"string": String, "bytes": Bytes, "records": Records}
+from kafka_admin_proto.wire.containers import MessageType, NullableStruct, StructType
+from kafka_admin_proto.wire.member import Member
+from kafka_admin_proto.wire.scalar import scalar_type
 
 
 def message_type(
@@ -39,6 +30,7 @@ class _Builder:
         self.version = version
         self.flexible = spec.is_flexible(version)
         self.structs = spec.structs()
+        self.secret_tags = spec.hides_unknown_tags
         self.value_classes = value_classes
         self._built: dict[str, StructType] = {}
 
@@ -59,6 +51,7 @@ class _Builder:
             "members": tuple(self._member(slot, field) for slot, field in enumerate(struct.fields)),
             "flexible": self.flexible,
             "foreign_tags": frozenset(tag for tag in tags if self.version not in tags[tag]),
+            "secret_tags": self.secret_tags,
         }
 
     def _member(self, slot: int, field: FieldSpec) -> Member:
@@ -74,7 +67,14 @@ class _Builder:
             tag=field.tag if tagged else None,
             sensitive=field.sensitive,
             named_by=python_name(field.named_by) if field.named_by else "",
+            holds_secrets=self._holds_secrets(field),
         )
+
+    def _holds_secrets(self, field: FieldSpec) -> bool:
+        if field.sensitive or field.named_by:
+            return True
+        inner = self.structs[field.type.element].fields if field.type.is_struct else ()
+        return any(map(self._holds_secrets, inner))
 
     def _wire_type(self, field: FieldSpec, tagged: bool) -> WireType:
         nullable = self.version in field.nullable_versions
@@ -90,11 +90,9 @@ class _Builder:
 
     def _element(self, field: FieldSpec, compact: bool, nullable: bool) -> WireType:
         element = field.type.element
-        if element in BLOB_TYPES:
-            return BLOBS[element](compact=compact, nullable=nullable)
-        if element in FIXED:
-            return FIXED[element]
-        return self.struct(self.structs[element])
+        if field.type.is_struct:
+            return self.struct(self.structs[element])
+        return scalar_type(element, compact=compact, nullable=nullable)
 
     def _default(self, field: FieldSpec) -> Callable[[], Any]:
         value = field.default_value

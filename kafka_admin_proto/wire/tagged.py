@@ -9,24 +9,18 @@ from __future__ import annotations
 import base64
 import binascii
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any, ClassVar
+from typing import IO, Any, ClassVar
 
 from construct import Container
 
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
-from kafka_admin_proto.wire.base import (
-    OBSERVER,
-    JsonOptions,
-    WireType,
-    note,
-    remaining,
-    wrong_json,
-)
+from kafka_admin_proto.wire.base import WireType, cannot_encode, shown, wrong_json
+from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.member import Member
+from kafka_admin_proto.wire.options import OBSERVER, JsonOptions
+from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.wire.stream import note, remaining
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.wire.containers import Member
-    from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
 
 #: Unknown tagged fields in a value: (tag, bytes), in the order of the wire.
 UnknownTags = tuple[tuple[int, bytes], ...]
@@ -48,7 +42,8 @@ class TaggedFields:
     """The tagged fields that one struct knows at one version, by tag.
 
     ``foreign`` tags are those that the struct has in other versions: Java refuses them here.
-    ``slot`` is the place of the unknown ones among the value class's fields.
+    ``slot`` is the place of the unknown ones among the value class's fields. ``secret``: the
+    message carries credentials, so that the bytes of an unknown tag may be a newer one.
     """
 
     JSON_NAME: ClassVar[str] = "_unknownTaggedFields"
@@ -56,9 +51,16 @@ class TaggedFields:
     _HEADER = TagHeader()
     _RAW = RawTag()
 
-    def __init__(self, members: dict[int, Member], foreign: frozenset[int], slot: int = 0) -> None:
+    def __init__(
+        self,
+        members: dict[int, Member],
+        foreign: frozenset[int],
+        slot: int = 0,
+        secret: bool = False,
+    ) -> None:
         self.slot = slot
-        self.members = dict(sorted(members.items()))
+        self.secret = secret
+        self.members: dict[int, Member] = dict(sorted(members.items()))
         self.foreign = foreign
 
     def parse_into(
@@ -106,20 +108,16 @@ class TaggedFields:
         context: Container,
         prefix: str,
     ) -> None:
-        wire_type = member.wire_type
-        assert wire_type is not None
         path = prefix + member.attribute
         start = stream.tell()
-        value = wire_type._parse(stream, context, path)
+        secret = member.sensitive or bool(member.named_by)
+        value = member.parse(stream, context, path, secret=secret)
         taken = stream.tell() - start
         if taken != size:
             note(context, path, start, f"tagged field of {taken} bytes says it has {size}")
         if member.is_default(value):
             note(context, path, start, "a tagged field that is written at its default")
         values[member.slot] = value
-        observer = context.get(OBSERVER)
-        if observer is not None and wire_type.is_leaf:
-            observer.span(path, start, stream.tell(), wire_type, value, member.sensitive)
 
     def _parse_unknown(
         self, tag: int, size: int, stream: IO[bytes], context: Container, path: str
@@ -142,7 +140,7 @@ class TaggedFields:
         data = stream.read(size)
         observer = context.get(OBSERVER)
         if observer is not None:
-            observer.span(f"{path}[{tag}]", start, stream.tell(), self._RAW, data, False)
+            observer.span(f"{path}[{tag}]", start, stream.tell(), self._RAW, data, self.secret)
         return data
 
     def build_from(
@@ -159,33 +157,35 @@ class TaggedFields:
             value = getattr(owner, member.attribute)
             if member.is_default(value):
                 continue
-            assert member.wire_type is not None
             buffer = BytesIO()
-            member.wire_type._build(value, buffer, context, prefix + member.attribute)
+            member.build(owner, buffer, context, prefix + member.attribute)
             fields.append((tag, buffer.getvalue()))
         if unknown:
             unknown = self._checked(unknown, prefix + self.ATTRIBUTE)
-        stream.write(self.section(fields, unknown))
+        stream.write(section_of(fields, unknown))
 
     def _checked(self, unknown: UnknownTags, path: str) -> UnknownTags:
+        value = None if self.secret else unknown
+        pairs = "pairs of a tag and its bytes"
         if not isinstance(unknown, (tuple, list)):
-            raise EncodeError("expected pairs of a tag and its bytes", path=path, value=unknown)
+            raise cannot_encode(path, unknown, pairs, secret=self.secret)
         for item in unknown:
             if not isinstance(item, tuple) or len(item) != 2:
-                raise EncodeError(
-                    f"expected pairs of a tag and its bytes, got {item!r}", path=path, value=unknown
-                )
+                raise cannot_encode(path, item, pairs, secret=self.secret)
             tag, data = item
             if not isinstance(tag, int) or tag is True or not 0 <= tag <= MAX_UVARINT:
-                raise EncodeError(f"{tag!r} is not a tag", path=path, value=unknown)
+                secret = self.secret and not isinstance(tag, int)
+                raise EncodeError(
+                    f"{shown(tag, secret=secret)} is not a tag", path=path, value=value
+                )
             if tag in self.members or tag in self.foreign:
                 raise EncodeError(
                     f"tag {tag} is a field of this message, not an unknown one",
                     path=path,
-                    value=unknown,
+                    value=value,
                 )
             if not isinstance(data, bytes):
-                raise EncodeError(f"tag {tag} has no bytes", path=path, value=unknown)
+                raise EncodeError(f"tag {tag} has no bytes", path=path, value=value)
         return unknown
 
     def emit_read(self, e: ReadEmitter, count: str) -> dict[int, str]:
@@ -196,8 +196,7 @@ class TaggedFields:
             places[member.slot] = local = e.fresh(member.attribute[:1])
             e.line(f"{local} = {e.default(member.default)}")
         e.line(f"{unknown} = []")
-        with e.block(f"if {count} > 127:"):
-            e.line(f"{count}, p = uvarint(b, p - 1)")
+        e.rest_of_uvarint(count)
         with e.block(f"for _ in range({count}):"):
             e.line(f"{tag}, p = uvarint(b, p)")
             e.line(f"{size}, p = uvarint(b, p)")
@@ -206,11 +205,11 @@ class TaggedFields:
                 assert member.wire_type is not None
                 with e.block(f"{word} {tag} == {number}:"):
                     member.wire_type.emit_read(e, places[member.slot])
-                    e.settle()
+                    e.sync_position()
                 word = "elif"
             if self.foreign:
                 with e.block(f"{word} {tag} in {e.constant('F', self.foreign)}:"):
-                    e.line("raise Mismatch")
+                    e.line("raise Fallback")
                 word = "elif"
             with e.block("else:" if word == "elif" else "if True:"):
                 e.line(f"{end} = p + {size}")
@@ -237,7 +236,9 @@ class TaggedFields:
                     e.line(f"{fields}.append(({member.tag}, b''.join(parts)))")
                     e.line(f"parts = {outer}")
                     e.line("w = parts.append")
-            section, checked = e.constant("G", self.section), e.constant("K", self._checked)
+            section = e.constant("G", section_of)
+            known = frozenset(self.members) | self.foreign
+            checked = e.constant("K", self._checked, ("known tags", known))
             e.line(f"{unknown} = {value}.{self.ATTRIBUTE}")
             with e.block(f"if {unknown}:"):
                 e.line(f"{checked}({unknown}, '')")
@@ -245,17 +246,10 @@ class TaggedFields:
         with e.block("else:"):
             e.write_run([*run, ("x", "")])
 
-    def section(self, fields: list[tuple[int, bytes]], unknown: UnknownTags) -> bytes:
-        """The bytes of known ``fields``, in the order of their tags, and unknown ones."""
-        if unknown:
-            fields = sorted([*fields, *unknown], key=lambda field: field[0])
-        parts = [encode_uvarint(len(fields))]
-        for tag, data in fields:
-            parts += (encode_uvarint(tag), encode_uvarint(len(data)), data)
-        return b"".join(parts)
-
     def unknown_to_json(self, unknown: UnknownTags, options: JsonOptions) -> list[dict[str, Any]]:
         """``[{"tag": 5, "data": "base64"}]``; the name and shape are ours, Java leaves them out."""
+        if options.mask and (self.secret or options.mask_records):
+            return [{"tag": tag, "data": MASK} for tag, _ in unknown]
         return [
             {"tag": tag, "data": base64.b64encode(data).decode("ascii")} for tag, data in unknown
         ]
@@ -263,17 +257,29 @@ class TaggedFields:
     def unknown_from_json(self, obj: Any, path: str) -> UnknownTags:
         """The reverse of ``unknown_to_json``."""
         if not isinstance(obj, list):
-            raise wrong_json(path, obj, "an array of unknown tags")
+            raise wrong_json(path, obj, "an array of unknown tags", secret=self.secret)
         unknown = []
         for index, item in enumerate(obj):
             here = f"{path}[{index}]"
             if not isinstance(item, dict) or set(item) != {"tag", "data"}:
-                raise wrong_json(here, item, 'an object with "tag" and "data"')
+                expected = 'an object with "tag" and "data"'
+                raise wrong_json(here, item, expected, secret=self.secret)
             tag, data = item["tag"], item["data"]
             if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= MAX_UVARINT:
-                raise wrong_json(f"{here}.tag", tag, "a tag")
+                raise wrong_json(f"{here}.tag", tag, "a tag", secret=self.secret)
             try:
                 unknown.append((tag, base64.b64decode(data, validate=True)))
             except (binascii.Error, ValueError, TypeError):
-                raise JsonError(f"{data!r} is not base64", path=f"{here}.data") from None
+                wrong = shown(data, secret=self.secret)
+                raise JsonError(f"{wrong} is not base64", path=f"{here}.data") from None
         return tuple(unknown)
+
+
+def section_of(fields: list[tuple[int, bytes]], unknown: UnknownTags) -> bytes:
+    """The bytes of known ``fields``, in the order of their tags, and unknown ones."""
+    if unknown:
+        fields = sorted([*fields, *unknown], key=lambda field: field[0])
+    parts = [encode_uvarint(len(fields))]
+    for tag, data in fields:
+        parts += (encode_uvarint(tag), encode_uvarint(len(data)), data)
+    return b"".join(parts)

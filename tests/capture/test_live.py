@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import base64
 import json
+import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from io import BytesIO
 from typing import Any, Literal
 
 import pytest
+from hypothesis import settings
 
-from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.capture.captures import Connections, read_captures
+from kafka_admin_proto.capture.conversation import Settings
 from kafka_admin_proto.capture.frame_records import PREFIX_SIZE, DecodedFrame
 from kafka_admin_proto.capture.request_log import read_request_log
+from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
+from tests.capture.credentials import Leaks, new_frames, outputs
 from tests.oracle import require_oracle, skip_or_fail
 from tools import captures, tshark
 from tools.captures import Capture
@@ -297,3 +303,41 @@ def test_the_request_log_says_what_the_capture_shows(recorded: Live) -> None:
                 assert logged.record()["body"] == body
                 compared += 1
     assert compared > 30
+
+
+def sasl_secrets(frames: list[DecodedFrame]) -> list[bytes]:
+    """The passwords in a capture of logins, and what of SCRAM proves them."""
+    tokens = [each.data for each in frames if each.is_token]
+    tokens += [getattr(each.body, "auth_bytes", None) or b"" for each in frames]
+    found = [captures.PASSWORDS["bob"].encode(), b"wrong-passwor"]  # other texts have "password"
+    for token in tokens:
+        for part in token.split(b","):
+            if part[:2] in (b"s=", b"p=", b"v="):
+                found += [part[2:], base64.b64decode(part[2:])]
+    return found
+
+
+def test_no_packet_more_or_less_shows_a_password() -> None:
+    """The property of ``test_credentials.py`` on real logins: PLAIN, SCRAM, raw tokens."""
+    sasl = live("sasl")
+    data = sasl.capture.path.read_bytes()
+    records, at = [], 24
+    while at < len(data):
+        end = at + 16 + int.from_bytes(data[at + 8 : at + 12], "little")
+        records.append(data[at:end])
+        at = end
+    leaks, seen = Leaks(sasl_secrets(sasl.frames)), set[Any]()
+    assert any(leaks(text) for _, text in outputs(sasl.frames, mask=False))
+    places: Sequence[int] = range(len(records))
+    if settings().max_examples < 100:
+        places = sorted(random.Random(9).sample(places, 6))
+    for place in places:
+        for left in (
+            [*records[:place], *records[place + 1 :]],
+            records[place:],
+            [*records[:place], *reversed(records[place : place + 2]), *records[place + 2 :]],
+        ):
+            connections = Connections(Settings(limit=DEFAULT_FRAME_LIMIT))
+            frames = [*connections.read(BytesIO(data[:24] + b"".join(left)), "a.pcap")]
+            for name, text in outputs(new_frames([*frames, *connections.finish()], seen)):
+                assert not leaks(text), f"{place}: {name}"

@@ -206,3 +206,29 @@ def test_no_damage_does_harm(seed: int) -> None:
         data[dice.randrange(len(data))] = dice.choice(b'{}[]",:0x\n\\\xff')
     for frame in read_request_log(BytesIO(bytes(data)), "x"):
         assert frame.record(raw=True)["capture"] == "x"
+
+
+SALT = "aHVudGVyMmh1bnRlcjI="
+
+
+@pytest.mark.parametrize("api_key", [999, 3, 19, 37, 50])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"deletions": [], "upsertions": [{"name": "al", "salt": SALT, "iterations": 4096}]},
+        {"upsertions": [{"saltedPassword": SALT}], "timeoutMs": SALT, "topics": SALT},
+        {"authBytes": SALT},
+        {"password": SALT},
+        {"configs": [{"name": "ssl.key.password", "value": SALT}]},
+    ],
+)
+def test_secrets_under_a_wrong_api_key_are_masked(api_key: int, body: dict[str, Any]) -> None:
+    logged = entry(request=body)
+    logged["requestHeader"]["requestApiKey"] = api_key
+    logged["requestHeader"]["requestApiVersion"] = 1
+    frames = read(log4j(logged))
+    for raw in (True, False):
+        shown = [each.record(raw=raw) for each in frames]
+        assert SALT not in str(shown)
+        assert SALT.encode().hex() not in str(shown)
+    assert SALT in str([each.record(mask=False) for each in frames])

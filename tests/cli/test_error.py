@@ -66,6 +66,7 @@ def test_the_draft() -> None:
         ("9999999999", "no error '9999999999'"),
         ("--no-such-option", "no error '--no-such-option'"),
         ("44 --dialect kip-4", "there are 1001 to 1009"),
+        ("36 --dialect kip-4b", "there are 1001 to 1009"),
         ("--dialect kip-9", "there are those of kafka, kip-4"),
     ],
 )

@@ -172,7 +172,7 @@ def test_on_a_terminal_it_fits(width: int) -> None:
     assert "replication_factor" in text
     # A table that is too wide would be cropped, in the middle of the last column's words.
     assert {"the", "same", "in", "request", "and", "response"} <= set(text.split())
-    assert ("NULLABLE_STRING" in text) == (width >= 120)
+    assert "NULLABLE_STRING" in text
 
 
 def test_each_depth_has_its_colour() -> None:

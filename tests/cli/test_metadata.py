@@ -49,6 +49,54 @@ def test_tables_of_the_whole_cluster() -> None:
     assert rows(result.stdout, "broker")[0][:4] == ["1", "yes", "yes", "14"]
 
 
+def copied(folder: Path, *names: str) -> Path:
+    for name in names or [path.name for path in FOLDER.iterdir()]:
+        shutil.copyfile(FOLDER / name, folder / name)
+    return folder
+
+
+def quorum_state(leader: int, epoch: int) -> str:
+    return json.dumps({"leaderId": leader, "leaderEpoch": epoch, "votedId": -1, "data_version": 1})
+
+
+LOG = "00000000000000000000.log"
+NEWEST = "00000000000000000076-0000000001.checkpoint"
+
+
+def test_the_active_controller(tmp_path: Path) -> None:
+    first = {"id": 1, "epoch": 1, "source": "LEADER_CHANGE", "offset": 0}
+    assert run_json(str(FOLDER))["activeController"] == first
+    assert run_json(str(FOLDER), "--at", "60")["activeController"] == first
+    line = "active controller 1 in epoch 1 (LEADER_CHANGE at offset 0)"
+    assert run(str(FOLDER)).stdout.splitlines()[1] == line
+    state = copied(tmp_path) / "quorum-state"
+    for leader, epoch, expected in [
+        (3, 1, first),
+        (3, 7, {"id": 3, "epoch": 7, "source": "quorum-state", "offset": None}),
+        (-1, 7, {"id": None, "epoch": 7, "source": "quorum-state", "offset": None}),
+    ]:
+        state.write_text(quorum_state(leader, epoch))
+        assert run_json(str(tmp_path))["activeController"] == expected
+        assert run_json(str(tmp_path), "--at", "60")["activeController"] == first
+    assert "active controller none elected in epoch 7" in run(str(tmp_path)).stdout
+    state.write_text("{")
+    result = run(str(tmp_path), "--output", "json")
+    assert result.exit_code == 1
+    assert "quorum-state does not read" in result.stderr
+    assert json.loads(result.stdout)["activeController"] == first
+
+
+def test_a_snapshot_alone_does_not_tell_who_is_the_controller(tmp_path: Path) -> None:
+    copied(tmp_path, NEWEST)
+    result = run(str(tmp_path))
+    assert result.stdout.splitlines()[1].startswith("active controller not known: no LEADER_CHANGE")
+    assert run_json(str(tmp_path))["activeController"] is None
+    (tmp_path / "quorum-state").write_text(quorum_state(2, 1))
+    assert run_json(str(tmp_path))["activeController"]["id"] == 2
+    (tmp_path / "quorum-state").write_text(quorum_state(2, 0))  # of before the snapshot
+    assert run_json(str(tmp_path))["activeController"] is None
+
+
 def test_secrets_are_masked_unless_asked_for() -> None:
     assert "opensesame" not in run(str(FOLDER)).output
     assert "opensesame" not in str(run_json(str(FOLDER), "--diff", "40", "50"))

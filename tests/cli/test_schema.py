@@ -210,3 +210,57 @@ def test_lint(tmp_path: Path) -> None:
     definition.write_bytes(b"\n\xff")
     assert ":2:1: these bytes are not UTF-8" in run(f"schema lint {definition}").stdout
     assert run(f"schema lint {tmp_path / 'missing'}").exit_code == 2
+
+
+def test_lint_goes_by_content(tmp_path: Path) -> None:
+    text = tmp_path / "h.txt"
+    text.write_text("hello\n")
+    result = run(f"schema lint {text}")
+    assert result.exit_code == 1
+    assert "there is no message definition in this text" in result.stdout
+    bad = (catalog().folder / "kafka" / "VoteRequest.json").read_text().replace("int32", "int33")
+    for definition in (bad, f"// Licensed {{\n/* or */ {bad}"):
+        text.write_text(definition)
+        named = run(f"schema lint {text}").stdout
+        piped = CliRunner().invoke(kap, ["schema", "lint", "-"], input=definition).stdout
+        assert "int33" in named
+        assert named.replace(f"{text}:", "-:") == piped
+
+
+def test_lint_passes_over_other_json_of_a_folder(tmp_path: Path) -> None:
+    other = tmp_path / "releases.json"
+    other.write_text('{"4.0": [1, 2]}')
+    (tmp_path / "VoteRequest.json").write_bytes(
+        (catalog().folder / "kafka" / "VoteRequest.json").read_bytes()
+    )
+    result = run(f"schema lint {tmp_path}")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"no message definitions: {other}\n"
+    assert run(f"schema lint {other}").exit_code == 1
+    other.write_text('{"4.0": [1, 2}')
+    assert f"{other}:1:" in run(f"schema lint {tmp_path}").stdout
+
+
+def test_lint_of_a_folder(tmp_path: Path) -> None:
+    nothing = run(f"schema lint {tmp_path}")
+    assert nothing.exit_code == 2
+    assert nothing.stderr == f"kap: {tmp_path}: no .json or .kip files in this folder\n"
+    (tmp_path / "below").mkdir()
+    good = (catalog().folder / "kafka" / "VoteRequest.json").read_text()
+    (tmp_path / "VoteRequest.json").write_text(good)
+    assert run(f"schema lint {tmp_path}").exit_code == 0
+    bad = tmp_path / "below" / "Bad.json"
+    piped = CliRunner().invoke(kap, ["schema", "lint", "-"], input=good.replace("int32", "int33"))
+    assert piped.stdout.startswith("-:")
+    assert "[definition]" in piped.stdout
+    bad.write_text(good.replace('"int32"', '"int33"').replace('"ReplicaEpoch"', '"Replica Epoch"'))
+    result = run(f"schema lint {tmp_path} --output json")
+    assert result.exit_code == 1
+    rows = json.loads(result.stdout)
+    assert {row["file"] for row in rows} == {str(bad)}
+    lines = bad.read_text().splitlines()
+    wrong = [number for number, line in enumerate(lines, 1) if "int33" in line]
+    assert len(wrong) > 2
+    assert sorted({row["line"] for row in rows}) == wrong
+    (tmp_path / "notes.txt").write_text("not looked at")
+    assert len(json.loads(run(f"schema lint {tmp_path} --output json").stdout)) == len(rows)

@@ -1,4 +1,5 @@
-"""Any input is blocks of bytes or a DumpError; any blocks are frames that can be shown.
+"""Any input is blocks of bytes or a DumpError; any blocks are frames that can be shown, and so is
+what is left of them without the headers of packets.
 
 The first three bytes choose the format, "auto" among them, the fourth how the blocks are read.
 """
@@ -6,15 +7,18 @@ The first three bytes choose the format, "auto" among them, the fourth how the b
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 from collections.abc import Callable, Iterator
 
 from kafka_admin_proto.capture.blocks import Block
 from kafka_admin_proto.capture.dumps import FrameDecoder
 from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.pasted_packets import without_headers
 from kafka_admin_proto.capture.readers import READERS, read_blocks
 from kafka_admin_proto.errors import DumpError
 from tests.capture import formatters
+from tests.capture.packets import conversation, ethernet
 from tests.fuzz import seeds as made
 from tests.fuzz.choice import Choice, number_of
 from tests.fuzz.limits import bounded_memory, is_measured
@@ -45,6 +49,8 @@ def one_input(data: bytes) -> None:
         return
     new_decoder = _DECODERS[data[3] % len(_DECODERS)]
     decode(blocks, new_decoder())
+    with contextlib.suppress(DumpError):
+        decode(without_headers(blocks, new_decoder().limit), new_decoder())
     if is_measured(dump):  # what codecs it needs are made by now
         with bounded_memory(dump, factor=_SHOWN):
             decode(blocks, new_decoder())
@@ -94,6 +100,8 @@ def seeds() -> Iterator[bytes]:
     }
     for text in texts.values():
         yield number_of("auto") + b"\0" + text.encode()
+    packets = conversation([(side == 0, data) for side, data in turns], size=50)
+    yield number_of("auto") + b"\0" + "\n\n".join(ethernet(each).hex() for each in packets).encode()
     for format in READERS:
         for decoder in range(len(_DECODERS)):
             start = number_of(format) + bytes([decoder])

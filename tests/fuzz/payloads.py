@@ -43,6 +43,7 @@ def read_whole(payload: bytes, *asked: int) -> None:
     assert found.data == payload
     assert found.raw_body == payload[found.body_offset :]
     assert found.body is not None or found.problem
+    assert found.encode() == payload
     repr(found)
     if found.header is not None:
         header_class = RequestHeader if isinstance(found, Request) else ResponseHeader

@@ -10,8 +10,10 @@ from typing import Any
 from kafka_admin_proto.protocol import frame, write_request, write_response
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Blob, String
+from kafka_admin_proto.wire.blobs import Blob
 from kafka_admin_proto.wire.containers import NullableStruct, StructType
+from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.visitor import Visitor
 
 _ROOT = Path(__file__).parents[2]
 #: Golden vectors: message, version, wire (hex), json.
@@ -41,18 +43,27 @@ def stream() -> bytes:
 
 def filled(wire_type: WireType) -> Any:
     """A value of the type in which nothing is empty, null or at its default."""
-    if isinstance(wire_type, StructType):
+    return _Filled().visit(wire_type, None)
+
+
+class _Filled(Visitor[None, Any]):
+    def struct(self, wire_type: StructType, context: None) -> Any:
         value = wire_type.value_class()
         for member in wire_type.members:
             if member.wire_type is not None:
-                setattr(value, member.attribute, filled(member.wire_type))
+                setattr(value, member.attribute, self.visit(member.wire_type, context))
         if wire_type.tagged is not None:
             value.unknown_tagged_fields = ((4711, b"?"),)
         return value
-    if isinstance(wire_type, Array):
-        return [filled(wire_type.element)]
-    if isinstance(wire_type, NullableStruct):
-        return filled(wire_type.struct)
-    if isinstance(wire_type, Blob):
-        return "é" if isinstance(wire_type, String) else b"?"
-    return wire_type.parse(b"\1" * wire_type.min_size)
+
+    def array(self, wire_type: Array, context: None) -> Any:
+        return [self.visit(wire_type.element, context)]
+
+    def nullable_struct(self, wire_type: NullableStruct, context: None) -> Any:
+        return self.visit(wire_type.struct, context)
+
+    def blob(self, wire_type: Blob, context: None) -> Any:
+        return wire_type.scalar.sample
+
+    def scalar(self, wire_type: ScalarType, context: None) -> Any:
+        return wire_type.scalar.sample

@@ -79,7 +79,7 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (dumps, readers, "_guess", raises(ValueError("x")), ValueError),
     (records, message_sets, "_whole", raises(KeyError("x")), KeyError),
     (records, records, "write_batch", lambda batch: b"", StopIteration),
-    (records, record_format, "_varint", raises(KeyError("x")), KeyError),
+    (records, record_format, "varint_at", raises(KeyError("x")), KeyError),
     (dumps, DecodedFrame, "field_rows", lambda frame, *, mask: [], AssertionError),
     (captures, framing.Framer, "_cut", raises(KeyError("x")), KeyError),
     (captures, request_log, "_entry", raises(KeyError("x")), KeyError),

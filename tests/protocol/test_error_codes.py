@@ -13,6 +13,7 @@ from kafka_admin_proto.protocol.error_codes import (
     all_errors,
     error_label,
     error_name,
+    find_error,
     is_error_field,
 )
 from kafka_admin_proto.schema.catalog import catalog
@@ -91,6 +92,18 @@ def test_the_draft() -> None:
     assert factor.requests == ("CreateTopicRequest", "AlterTopicRequest")
     batch = error_code("MultipleTopicInstructionsInOnebatch", dialect="kip-4")
     assert batch.code is None
+
+
+@pytest.mark.parametrize("dialect", ["kip-4a", "kip-4b"])
+def test_drafts_share_their_errors(dialect: str) -> None:
+    assert all_errors(dialect) == all_errors("kip-4")
+    for error in all_errors(dialect):
+        assert error_code(error.name, dialect=dialect) is error
+        if error.code is not None:
+            assert find_error(error.code, dialect=dialect) is error
+            assert error_code(error.code, dialect=dialect) is error
+    with pytest.raises(UnknownErrorCodeError, match=f"dialect '{dialect}'; there are 1001 to 1009"):
+        error_code(36, dialect=dialect)
 
 
 @pytest.mark.parametrize("dialect", ["kafka", "kip-4"])

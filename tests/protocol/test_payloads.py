@@ -164,3 +164,12 @@ def test_no_payload_raises(payload: bytes, api_key: int, version: int) -> None:
     assert request.data[request.body_offset :] == request.raw_body
     response = read_response(payload, api_key, version)
     assert response.body is not None or response.problem
+
+
+@pytest.mark.parametrize("data", [b"", bytes(3), bytes(4)])
+def test_what_is_shorter_than_a_size_prefix_is_a_request_with_a_problem(data: bytes) -> None:
+    """Bytes of a peer may end before the offset behind a size prefix: that is no caller's slip."""
+    read = read_request(data, offset=4)
+    assert read.header is None
+    assert read.problem is not None
+    assert "needs at least 8 bytes, 0 left" in read.problem

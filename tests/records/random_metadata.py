@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 from uuid import UUID
 
-from kafka_admin_proto.codec import Message
 from kafka_admin_proto.messages import (
     AbortTransactionRecord,
     AccessControlEntryRecord,
@@ -36,6 +35,7 @@ from kafka_admin_proto.messages import (
 from kafka_admin_proto.messages.client_quota_record import EntityData
 from kafka_admin_proto.messages.register_broker_record import BrokerEndpoint, BrokerFeature
 from kafka_admin_proto.messages.register_controller_record import ControllerEndpoint
+from kafka_admin_proto.values import Message
 
 #: A record and its version.
 Versioned = tuple[Message, int]

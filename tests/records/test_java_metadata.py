@@ -27,6 +27,7 @@ from kafka_admin_proto.records.metadata_log import Replayed, replay
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, write_metadata_value
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.records.segment_rows import segment_rows
+from tests.everything import EXHAUSTIVE
 from tests.java_tool import JVM_OPTIONS, JavaTool
 from tests.oracle import require_oracle
 from tests.records.make_metadata_log import FOLDER, make
@@ -39,7 +40,6 @@ pytestmark = pytest.mark.xdist_group("metadata log")
 RELEASE = "4.3.1"
 TOOL = Path(__file__).parents[1] / "java" / "MetadataImageTool.java"
 DUMP = "org.apache.kafka.tools.DumpLogSegments"
-EXHAUSTIVE = os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive"
 #: Kafka's ScramDelta loses a user who is added in one delta with the removal of a mechanism's
 #: last other user.
 SPOILS_OTHERS = (RemoveUserScramCredentialRecord,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 import zlib
 from functools import cache
@@ -34,6 +33,7 @@ from kafka_admin_proto.records.control import (
 )
 from kafka_admin_proto.records.crc32c import crc32c
 from kafka_admin_proto.records.model import COMPRESSIONS
+from tests.everything import EXHAUSTIVE
 from tests.records.conftest import Ask
 from tests.records.values import batches
 
@@ -49,7 +49,7 @@ FORMATS = [
     if magic == 2 or compression != "zstd"
 ]
 #: Of each format.
-COUNT = 200 if os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive" else 12
+COUNT = 200 if EXHAUSTIVE else 12
 
 
 def drawn(magic: int, compression: str) -> list[Batch]:

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.codec import Message
 from kafka_admin_proto.errors import MetadataLogError, MetadataReplayError
 from kafka_admin_proto.messages import (
     AbortTransactionRecord,
@@ -38,7 +37,8 @@ from kafka_admin_proto.records.control import write_control_record
 from kafka_admin_proto.records.metadata_log import replay
 from kafka_admin_proto.records.metadata_records import write_metadata_value
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message
 from tests.records.make_metadata_log import FOLDER
 from tests.records.random_metadata import random_log
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.codec import Message
 from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.messages.end_txn_marker import EndTxnMarker
 from kafka_admin_proto.messages.offset_commit_key import OffsetCommitKey
@@ -24,6 +23,7 @@ from kafka_admin_proto.records.known_topics import (
 )
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, write_metadata_value
 from kafka_admin_proto.records.records_json import record_json, records_json
+from kafka_admin_proto.values import Message
 from tests.records.values import batches
 
 

@@ -23,11 +23,12 @@ from kafka_admin_proto.render.meanings import (
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import FieldSpec, FieldType, MessageSpec
 from kafka_admin_proto.schema.names import python_name
+from kafka_admin_proto.schema.scalars import SCALARS
 from tests.oracle import require_oracle
 from tools import jars
 
 SOURCE = Path(__file__).parents[1] / "java" / "EnumTable.java"
-INTEGERS = {"int8", "int16", "uint16", "int32", "uint32", "int64"}
+INTEGERS = {row.name for row in SCALARS.values() if row.bounds is not None}
 ARTIFACTS = (
     "kafka-clients", "kafka-metadata", "kafka-group-coordinator", "kafka-transaction-coordinator",
     "org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36",

@@ -14,7 +14,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.diff import ALWAYS, NEVER, Difference, diff, verdict
 from kafka_admin_proto.schema.kip_reader import read_kip
 from kafka_admin_proto.testing import messages
-from tests.everything import EVERY, every_message
+from tests.everything import EVERY, each_version
 
 
 def between(left: str, right: str) -> list[Difference]:
@@ -27,7 +27,7 @@ def between(left: str, right: str) -> list[Difference]:
     return diff(*sides)
 
 
-@every_message
+@each_version
 def test_a_message_does_not_differ_from_itself(name: str, version: int) -> None:
     spec = catalog().spec(name)
     assert diff(spec, version, spec, version) == []

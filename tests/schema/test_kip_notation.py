@@ -20,7 +20,7 @@ from kafka_admin_proto.schema.kip_reader import read_kip, read_proposal
 from kafka_admin_proto.schema.kip_writer import write_grammar
 from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.names import python_name
-from tests.everything import EVERY, every_message
+from tests.everything import DRAFTS, EVERY, each_version
 from tests.fuzz.definitions import spelled
 from tests.oracle import require_oracle
 from tools import jars
@@ -34,7 +34,6 @@ TEXTS = {
     "kip-516-topic-ids": "kip-516",
     "kip-108-create-topic-policy": None,  # prose alone
 }
-DRAFTS = [(d, n) for d in catalog().dialects() if d.startswith("kip-") for n in catalog().names(d)]
 
 #: Every slip of the texts: line, rule, a word of the complaint.
 SLIPS = {
@@ -130,7 +129,7 @@ def test_the_drafts_files_have_no_slips(dialect: str, name: str) -> None:
         assert spelled(layout(again, version)) == spelled(layout(spec, version))
 
 
-@every_message
+@each_version
 def test_every_version_there_and_back(name: str, version: int) -> None:
     spec = catalog().spec(name)
     text = write_grammar(spec, version)

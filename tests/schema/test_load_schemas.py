@@ -50,7 +50,7 @@ def test_messages_of_ones_own_work_at_once(folder: Path) -> None:
     assert found.from_json(found.to_json(value)) == value
     assert codec(ping, 1) is found
     assert codec(900, 1, "request", dialect="ping") is found
-    assert repr(ping(token="t")) == "PingRequest(token='t')"
+    assert repr(ping(token="t")) == "PingRequest(token='********')"
 
     @given(messages("PingRequest", 1, dialect="ping"))
     def check(drawn: Any) -> None:
@@ -139,6 +139,48 @@ def test_credentials_that_moved_are_still_marked(tmp_path: Path) -> None:
     value = config.value_class(config_name="ssl.keystore.password", value="hunter2")
     assert "hunter2" not in repr(value)
     assert "hunter2" not in repr(config.to_json(value, mask=True))
+
+
+def test_fields_that_look_like_credentials_count_as_such(tmp_path: Path) -> None:
+    """Nobody can be asked here, and masking is the safe side."""
+    (tmp_path / "LoginRequest.json").write_text("""{
+      "apiKey": 901, "type": "request", "name": "LoginRequest", "validVersions": "0",
+      "flexibleVersions": "none",
+      "fields": [
+        { "name": "User", "type": "string", "versions": "0+" },
+        { "name": "Secret", "type": "string", "versions": "0+" },
+        { "name": "TokenCount", "type": "int32", "versions": "0+" },
+        { "name": "Credentials", "type": "[]Pair", "versions": "0+", "fields": [
+          { "name": "Key", "type": "string", "versions": "0+" },
+          { "name": "Data", "type": "bytes", "versions": "0+" } ] } ]
+    }""")
+    load_schemas(tmp_path, dialect="login")
+    c = codec("LoginRequest", 0, dialect="login")
+    value: Any = c.from_json(
+        {"user": "ann", "secret": "hunter2", "tokenCount": 7,
+         "credentials": [{"key": "k", "data": "aHVudGVyMg=="}]}
+    )  # fmt: skip
+    assert repr(value) == (
+        "LoginRequest(user='ann', secret='********', token_count=7, credentials='********')"
+    )
+    masked = c.to_json(value, mask=True)
+    assert masked == {
+        "user": "ann", "secret": "********", "tokenCount": 7, "credentials": "********"
+    }  # fmt: skip
+    assert c.decode(c.encode(value)) == value
+
+
+def test_what_the_overlay_says_of_a_shipped_message_holds_for_loaded_ones(tmp_path: Path) -> None:
+    name = "DescribeDelegationTokenResponse"
+    text = (catalog().folder / "kafka" / f"{name}.json").read_text()
+    (tmp_path / f"{name}.json").write_text(text.replace('"MaxTimestamp"', '"MaxToken"', 1))
+    load_schemas(tmp_path, dialect="delegation")
+    loaded = catalog().spec(name, "delegation")
+    shipped = catalog().spec(name)
+    assert loaded.fields[1].name == "Tokens"
+    marked = [field.name for field in loaded.fields[1].fields or () if field.sensitive]
+    assert marked == [field.name for field in shipped.fields[1].fields or () if field.sensitive]
+    assert marked == ["Hmac"]
 
 
 @pytest.mark.parametrize("name", catalog().names())

@@ -14,6 +14,14 @@ from tests.spark.needs import require
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: Queries of a few rows are interpreted sooner than compiled, and need no 64 shuffle partitions.
+#: Tests that start `kap pipeline` as a process have the settings that users have.
+_FOR_SMALL_TABLES = {
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
@@ -29,7 +37,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         warnings.simplefilter("ignore", ResourceWarning)  # the gateway's pipes stay open
         session = spark_session(
             "local[2]",
-            settings={"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))},
+            settings={
+                "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+                **_FOR_SMALL_TABLES,
+            },
         )
     yield session
     session.stop()

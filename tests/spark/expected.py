@@ -46,7 +46,7 @@ class _Rows:
                 row[name] = self.default(field)
         if self.flexible:
             row["_unknownTaggedFields"] = [
-                {"tag": each["tag"], "data": base64.b64decode(each["data"])}
+                {"tag": each["tag"], "data": _bytes(each["data"])}
                 for each in obj.get("_unknownTaggedFields", [])
             ] or None
         return row
@@ -69,8 +69,12 @@ class _Rows:
         if field.type.is_struct:
             return self.struct(self.structs[field.type.element], obj)
         if field.type.element in ("bytes", "records"):
-            return MASK.encode() if obj == MASK else base64.b64decode(obj)
+            return _bytes(obj)
         return float(obj) if field.type.element == "float64" else obj
+
+
+def _bytes(text: str) -> bytes:
+    return MASK.encode() if text == MASK else base64.b64decode(text)
 
 
 def same(one: Any, other: Any) -> bool:

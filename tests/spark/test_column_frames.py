@@ -14,7 +14,7 @@ from tests.spark.needs import require
 pa = require("pyarrow")
 
 from kafka_admin_proto import DecodeError, codec  # noqa: E402
-from kafka_admin_proto.protocol.payloads import read_request, write_request  # noqa: E402
+from kafka_admin_proto.protocol import read_request, write_request  # noqa: E402
 from kafka_admin_proto.records.batches import (  # noqa: E402
     DEFAULT_DECOMPRESSED_LIMIT,
     Batch,
@@ -30,7 +30,7 @@ from kafka_admin_proto.spark.column_frames import (  # noqa: E402
     header_array,
     records_array,
 )
-from kafka_admin_proto.wire.blobs import readable  # noqa: E402
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8  # noqa: E402
 from tests.records.values import batches  # noqa: E402
 from tests.spark.expected import binary  # noqa: E402
 
@@ -103,7 +103,7 @@ def records(rows: list[bytes | None], **options: Any) -> list[Any]:
 
 
 def as_read(record: Record) -> tuple[Any, ...]:
-    named = [{"key": readable(name), "value": value} for name, value in record.headers]
+    named = [{"key": replace_invalid_utf8(name), "value": value} for name, value in record.headers]
     return (record.offset, record.timestamp, record.key, record.value, named)
 
 

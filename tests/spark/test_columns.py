@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import count
 from typing import Any
 
 import pytest
@@ -16,11 +17,14 @@ pa = require("pyarrow")
 from kafka_admin_proto import DecodeError, EncodeError, codec  # noqa: E402
 from kafka_admin_proto.codec import Codec  # noqa: E402
 from kafka_admin_proto.schema.catalog import catalog  # noqa: E402
+from kafka_admin_proto.spark.arrow_arrays import masked  # noqa: E402
 from kafka_admin_proto.spark.column_decode import Wanted, decode_array, pieces  # noqa: E402
 from kafka_admin_proto.spark.column_encode import encode_array  # noqa: E402
 from kafka_admin_proto.spark.column_reader import source  # noqa: E402
+from kafka_admin_proto.spark.column_tree import column_of  # noqa: E402
 from kafka_admin_proto.testing import messages  # noqa: E402
-from tests.everything import every_message_of_every_dialect  # noqa: E402
+from kafka_admin_proto.wire.base import WireType  # noqa: E402
+from tests.everything import each_layout  # noqa: E402
 from tests.spark.expected import binary, row_of, same  # noqa: E402
 from tools.damage import with_wrong_lengths  # noqa: E402
 
@@ -37,13 +41,12 @@ def decoded(rows: list[bytes | None], wanted: Wanted, versions: Any = None) -> l
     return results
 
 
-@every_message_of_every_dialect
-def test_drawn_values(dialect: str, name: str, version: int) -> None:
+@each_layout()
+def test_drawn_values(found: Codec[Any]) -> None:
     """Good rows, null ones and damaged ones in one array: each says what the codec says."""
-    found = codec(name, version, dialect=dialect)
-    values = st.lists(messages(name, version, dialect=dialect), max_size=5)
+    values = st.lists(messages(found.value_class, found.version), max_size=5)
 
-    @settings(max_examples=min(8, settings().max_examples))  # each of several rows, three times
+    @settings(max_examples=4)  # each of several rows, three times
     @given(values, st.integers(0, 1 << 32))
     def check(values: list[Any], seed: int) -> None:
         rows = [found.encode(value) for value in values]
@@ -151,6 +154,23 @@ def create_topics(config: str = "ssl.key.password", value: str = "hunter2") -> b
         "validateOnly": False,
     }
     return found.encode(found.from_json(body))
+
+
+def test_unknown_tags_of_messages_with_credentials_are_masked() -> None:
+    found = codec(CREATE, 7)
+    body = found.encode(found.value_class(unknown_tagged_fields=((9, b"hunter2"),)))
+    (array,) = decode_array(binary([body]), None, Wanted(CREATE, 7, mode="FAILFAST"))
+    tags = array.to_pylist()[0]["_unknownTaggedFields"]
+    assert tags == [{"tag": 9, "data": b"********"}]
+    with pytest.raises(EncodeError, match="_unknownTaggedFields: the value is masked"):
+        encode_array(array, None, Wanted(CREATE, 7))
+
+
+def test_secrets_that_are_lists_are_masked_element_by_element() -> None:
+    texts = pa.array([["a", None], None, []], pa.list_(pa.string()))
+    assert masked(texts).to_pylist() == [["********", None], None, []]
+    numbers = pa.array([[1], None], pa.list_(pa.int32()))
+    assert masked(numbers).to_pylist() == [[None], None]
 
 
 def test_secrets_are_masked_in_raw() -> None:
@@ -326,3 +346,14 @@ def test_many_bad_rows_cost_little() -> None:
 
 def test_the_source_is_there_to_read() -> None:
     assert "def read(b):" in source(codec(CREATE, 7))
+
+
+class Unheard(WireType):
+    """A kind of type that no column is for."""
+
+    label = "UNHEARD_OF"
+
+
+def test_a_type_without_a_column_is_named() -> None:
+    with pytest.raises(TypeError, match="ColumnOf has no rule for UNHEARD_OF"):
+        column_of(Unheard(), count())

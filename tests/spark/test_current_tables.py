@@ -59,6 +59,7 @@ def replaced(folder: Path, times: int) -> Iterator[list[int]]:
         yield listed
 
 
+@pytest.mark.exhaustive
 def test_the_page(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     with replaced(folder, 2) as listed:
@@ -111,7 +112,10 @@ def test_listed_while_they_are_put_in_place(
     assert listed == (3 if not killed else TRIES)
 
 
-@pytest.mark.parametrize("output", ["json", "tsv", "table"])
+@pytest.mark.parametrize(
+    "output",
+    ["json", *(pytest.param(each, marks=pytest.mark.exhaustive) for each in ("tsv", "table"))],
+)
 def test_a_question(folder: Path, output: str) -> None:
     arguments = (folder, "--query", "upgrade", "--release", "4.0", "--output", output)
     expected = report(*arguments).stdout

@@ -21,7 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import StructType
 
 from kafka_admin_proto import codec
-from kafka_admin_proto.protocol.payloads import write_request
+from kafka_admin_proto.protocol import write_request
 from kafka_admin_proto.records.batches import Batch, Record, write_batch
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.spark.column_decode import value_type

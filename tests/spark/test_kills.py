@@ -19,8 +19,9 @@ from tests.spark.test_pipeline import by_one_process, frames_in
 from tests.spark.traffic import ADMIN, CONTROLLER
 from tools.repeated import repeated
 
-pytestmark = pytest.mark.xdist_group("spark")
-KILLS = 2 if os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive" else 1
+#: Each run is a process with a JVM of its own.
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.exhaustive]
+KILLS = 2
 #: Longer than any run takes.
 _TOO_LONG = 240
 

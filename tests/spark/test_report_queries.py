@@ -14,6 +14,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.capture.upgrade import UpgradeCheck
 from kafka_admin_proto.cli.report import _records
 from kafka_admin_proto.errors import UnknownReleaseError
 from kafka_admin_proto.protocol.releases import BROKER_APIS, releases
@@ -86,6 +88,18 @@ def test_upgrade(tables: Mapping[str, DataFrame]) -> None:
     )  # fmt: skip
     times = rows(found.where("api = 'Produce'"), "first_ts", "last_ts")
     assert times == [(MICROS, MICROS + 20 * SECOND)]
+
+
+def test_upgrade_is_what_the_command_line_says(spark: SparkSession) -> None:
+    names = [SAMPLES / "admin42.pcap.gz", SAMPLES / "controller39.pcap.gz"]
+    check = UpgradeCheck("4.0")
+    for frame in read_captures(names):
+        check.add(frame)
+    expected = [row for row in check.rows() if row["status"] not in ("fine", "not read")]
+    assert expected
+    frames = read_frames(spark, *map(str, names))
+    asked = in_micros(queries.upgrade(frames, "4.0")).collect()
+    assert sorted(map(str, (row.asDict() for row in asked))) == sorted(map(str, expected))
 
 
 def test_upgrade_to_a_release_that_only_warns(tables: Mapping[str, DataFrame]) -> None:

@@ -40,6 +40,7 @@ def table(spark: SparkSession, out: Path, name: str) -> list[str]:
     return sorted(json.dumps(row, sort_keys=True) for row in rows)
 
 
+@pytest.mark.exhaustive
 def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Path) -> None:
     """Each file is a batch; one of these is killed before, one after its tables are in place."""
     b, a, samples, controller = write_mixed(tmp_path / "made")
@@ -74,6 +75,7 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
         assert table(spark, out, name) == table(spark, whole, name), name
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("early", [True, False])
 def test_a_file_goes_before_its_batch_comes_again(
     spark: SparkSession, tmp_path: Path, early: bool
@@ -120,6 +122,7 @@ def test_the_end_is_killed(spark: SparkSession, tmp_path: Path) -> None:
         stream(spark, folder, out, end=True)
 
 
+@pytest.mark.exhaustive
 def test_the_same_batch_again(spark: SparkSession, tmp_path: Path) -> None:
     _, _, _, controller = write_mixed(tmp_path / "made")
     make(spark, tmp_path / "whole", [controller])

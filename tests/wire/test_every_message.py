@@ -9,13 +9,13 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_admin_proto import DecodeError, TrailingBytesError, codec
+from kafka_admin_proto import DecodeError, TrailingBytesError
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.testing import messages
-from tests.everything import every_message_of_every_dialect
+from tests.everything import DRAFTS, EXHAUSTIVE, SHIPPED, each_layout, sample
 from tools.damage import with_wrong_lengths
 
 #: What a decoded value may take of memory, as a multiple of its frame, and what raising and
@@ -24,38 +24,30 @@ MEMORY_FACTOR = 64
 MEMORY_OF_AN_ERROR = 8 * 1024
 
 
-@every_message_of_every_dialect
-def test_drawn_values(dialect: str, name: str, version: int) -> None:
-    found = codec(name, version, dialect=dialect)
-
-    @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
-    def check(value: Any, seed: int) -> None:
+@each_layout()
+def test_drawn_values(found: Codec[Any]) -> None:
+    @given(
+        messages(found.value_class, found.version), st.integers(0, 1 << 32), st.binary(max_size=40)
+    )
+    def check(value: Any, seed: int, noise: bytes) -> None:
         data = found.encode(value)
         check_round_trip(found, value, data)
-        check_damaged_bytes(found, value, data)
+        if EXHAUSTIVE and seed % 3:
+            return  # what follows takes four times as long as all of the above
+        check_damaged_bytes(found, value, data, random.Random(seed))
         check_flipped_bytes(found, data, random.Random(seed))
-
-    check()
-
-
-@every_message_of_every_dialect
-def test_noise(dialect: str, name: str, version: int) -> None:
-    found = codec(name, version, dialect=dialect)
-
-    @given(st.binary(max_size=40))
-    def check(noise: bytes) -> None:
         check_any_bytes(found, noise)
 
     check()
 
 
-@every_message_of_every_dialect
-def test_memory_of_hostile_lengths(dialect: str, name: str, version: int) -> None:
+@each_layout(sample([*SHIPPED, *DRAFTS], 20))
+def test_memory_of_hostile_lengths(found: Codec[Any]) -> None:
     """Tracing memory is slow: of each value a few lengths are made huge, others of the next."""
-    found = codec(name, version, dialect=dialect)
     found.source()  # made before memory is traced
 
-    @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
+    @settings(max_examples=min(25, settings().max_examples))  # each traced four times
+    @given(messages(found.value_class, found.version), st.integers(0, 1 << 32))
     def check(value: Any, seed: int) -> None:
         data = found.encode(value)
         lies = [lie for _, _, lie in with_wrong_lengths(found, data, huge_only=True)]
@@ -92,9 +84,14 @@ def check_round_trip(found: Codec[Any], value: Any, data: bytes) -> None:
         assert again == value
 
 
-def check_damaged_bytes(found: Codec[Any], value: Any, data: bytes) -> None:
-    """Truncated anywhere, with bytes after the end, with each length negative or huge."""
-    for end in range(len(data)):
+def check_damaged_bytes(found: Codec[Any], value: Any, data: bytes, dice: random.Random) -> None:
+    """Truncated anywhere, with bytes after the end, with each length negative or huge.
+
+    Most values are cut at some places; the exhaustive profile cuts some of them at every byte.
+    """
+    ends = range(len(data))
+    everywhere = EXHAUSTIVE and dice.random() < 0.1
+    for end in ends if everywhere else dice.sample(ends, min(len(ends), 12)):
         error = refusal(found, data[:end])
         assert error.offset <= end
         assert error.path

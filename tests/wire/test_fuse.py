@@ -28,10 +28,15 @@ from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.testing import messages
-from kafka_admin_proto.wire.base import JsonOptions
-from kafka_admin_proto.wire.emit import Mismatch
-from kafka_admin_proto.wire.fuse import fuse_json
-from tests.everything import every_message_of_every_dialect
+from kafka_admin_proto.values import StructValue
+from kafka_admin_proto.wire.containers import MessageType
+from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.fixed import Integer
+from kafka_admin_proto.wire.fuse import fuse_json, fuse_read, fuse_write
+from kafka_admin_proto.wire.member import Member
+from kafka_admin_proto.wire.options import PLAIN_JSON, JsonOptions
+from kafka_admin_proto.wire.runtime import Fallback
+from tests.everything import each_layout
 
 #: What may stand in a field by mistake, or just about be meant.
 ODD: list[Any] = [
@@ -43,41 +48,36 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 
-@every_message_of_every_dialect
-def test_mistakes_are_refused_alike(dialect: str, name: str, version: int) -> None:
-    """A value with something odd somewhere: both write the same bytes, or both refuse it."""
-    found = codec(name, version, dialect=dialect)
+@each_layout()
+def test_drawn_values(found: Codec[Any]) -> None:
+    """Values with something odd somewhere are refused alike; JSON is the tree's."""
 
-    @settings(max_examples=min(25, settings().max_examples))  # each with four mistakes
-    @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
+    @settings(max_examples=min(25, settings().max_examples))  # each with five mistakes
+    @given(messages(found.value_class, found.version), st.integers(0, 1 << 32))
     def check(value: Any, seed: int) -> None:
         dice = random.Random(seed)
         for _ in range(4):
-            damaged = with_something_odd(value, dice)
-            assert fused(found, damaged) == by_tree(found, damaged)
+            check_mistake(found, with_something_odd(value, dice))
+        check_json(found, value, with_something_odd(value, dice))
 
     check()
 
 
-@every_message_of_every_dialect
-def test_json_is_the_trees(dialect: str, name: str, version: int) -> None:
-    found = codec(name, version, dialect=dialect)
+def check_mistake(found: Codec[Any], damaged: Any) -> None:
+    """Both write the same bytes, or both refuse the value."""
+    assert fused(found, damaged) == by_tree(found, damaged)
 
-    @settings(max_examples=min(25, settings().max_examples))
-    @given(messages(name, version, dialect=dialect), st.integers(0, 1 << 32))
-    def check(value: Any, seed: int) -> None:
-        damaged = with_something_odd(value, random.Random(seed))
-        for mask, record_sizes in itertools.product((False, True), repeat=2):
-            options = JsonOptions(mask=mask, record_sizes=record_sizes)
-            made = fuse_json(found.grammar, options).function
-            assert repr(made(value)) == repr(found.grammar.to_json(value, options))
-            try:
-                by_fused = made(damaged)
-            except Exception:  # the tree is asked then
-                continue
-            assert repr(by_fused) == repr(found.grammar.to_json(damaged, options))
 
-    check()
+def check_json(found: Codec[Any], value: Any, damaged: Any) -> None:
+    for mask, record_sizes in itertools.product((False, True), repeat=2):
+        options = JsonOptions(mask=mask, record_sizes=record_sizes)
+        made = found._json(options)
+        assert repr(made(value)) == repr(found.grammar.to_json(value, options))
+        try:
+            by_fused = made(damaged)
+        except Exception:  # the tree is asked then
+            continue
+        assert repr(by_fused) == repr(found.grammar.to_json(damaged, options))
 
 
 def with_something_odd(value: Any, dice: random.Random) -> Any:
@@ -124,7 +124,7 @@ def test_the_source_is_there_for_people_and_tracebacks() -> None:
     source = found.source()
     assert source.startswith("def read(b, p):\n")
     assert "\ndef write(x):\n" in source
-    with pytest.raises(Mismatch) as caught:
+    with pytest.raises(Fallback) as caught:
         found._read(b"\x00\x00\x00\x01", 0)
     frame = traceback.extract_tb(caught.value.__traceback__)[-1]
     assert frame.line
@@ -138,6 +138,62 @@ def test_versions_with_the_same_layout_share_code() -> None:
     assert codec("CreateTopicsRequest", 2)._write is codec("CreateTopicsRequest", 3)._write
     assert codec("CreateTopicsRequest", 4)._read is not codec("CreateTopicsRequest", 5)._read
     assert codec("VoteRequest", 0)._read is not codec("VoteRequest", 0, dialect="kip-516")._read
+
+
+def test_versions_with_tagged_fields_share_code_too() -> None:
+    flexible = codec("CreateTopicsRequest", 6), codec("CreateTopicsRequest", 7)
+    assert flexible[0]._read is flexible[1]._read
+    assert flexible[0]._write is flexible[1]._write
+
+
+class Scaled(Integer):
+    """An int32 in units of a factor that the emitted code knows as a constant."""
+
+    def __init__(self, factor: int) -> None:
+        super().__init__("int32")
+        self.factor = factor
+
+    def emit_read(self, e: ReadEmitter, target: str) -> None:
+        e.fixed("i", target, f"{target} *= {e.named('factor', self.factor)}")
+
+    def emit_write(self, e: WriteEmitter, value: str) -> None:
+        e.fixed("i", f"{value} // {e.named('factor', self.factor)}")
+
+    def emit_json(self, e: JsonEmitter, value: str) -> str:
+        return f"{value} // {e.named('factor', self.factor)}"
+
+
+class Amount(StructValue):
+    amount: int = 0
+
+
+def amounts(factor: int) -> MessageType:
+    member = Member(0, "amount", "amount", (), Scaled(factor), int)
+    return MessageType("Amount v0", "Amount", Amount, (member,), flexible=False)
+
+
+def test_types_with_the_same_source_and_other_constants_do_not_share_code() -> None:
+    """The second type read with the first one's constant: it was not part of what was compared."""
+    wire = b"\0\0\0\x06"
+    for factor in (10, 1000, 1000):  # the third finds the second's functions
+        tree = amounts(factor)
+        assert fuse_read(tree).function(wire, 0) == (Amount(6 * factor), 4)
+        assert fuse_write(tree).function(Amount(6 * factor)) == wire
+        assert fuse_json(tree, PLAIN_JSON).function(Amount(6 * factor)) == {"amount": 6}
+
+
+@pytest.mark.parametrize("emitter", [ReadEmitter(), WriteEmitter(), JsonEmitter(PLAIN_JSON)])
+def test_constants_are_named_through_methods_that_keep_a_key(emitter: Any) -> None:
+    """What a type could put in beside them would not be compared."""
+    before = dict(emitter.keys())
+    emitter.namespace()["factor"] = 10
+    assert "factor" not in emitter.namespace()
+    assert emitter.named("factor", 10) == emitter.named("factor", 10) == "factor"
+    other = emitter.constant("F", 10)
+    assert set(dict(emitter.keys())) == {*before, "factor", other}
+    assert set(dict(emitter.keys())) == set(emitter.namespace())
+    with pytest.raises(ValueError, match="factor is the name of another constant"):
+        emitter.named("factor", 1000)
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])

@@ -13,16 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto import DecodeError, EncodeError, JsonError
-from kafka_admin_proto.codec import StructValue, equal_bits
 from kafka_admin_proto.schema.kafka_json import read_message
-from kafka_admin_proto.schema.model import FIXED_TYPES, SCALAR_TYPES, StructSpec
+from kafka_admin_proto.schema.model import StructSpec
 from kafka_admin_proto.schema.names import python_name
+from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.testing import struct_values
-from kafka_admin_proto.wire.base import PLAIN_JSON, WireType
-from kafka_admin_proto.wire.blobs import Bytes, Records, String
+from kafka_admin_proto.values import StructValue, equal_bits
+from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.containers import MessageType
-from kafka_admin_proto.wire.fixed import Uuid, uuid_from_text, uuid_to_text
-from kafka_admin_proto.wire.grammar import FIXED, message_type
+from kafka_admin_proto.wire.fixed import uuid_from_text, uuid_to_text
+from kafka_admin_proto.wire.grammar import message_type
+from kafka_admin_proto.wire.options import PLAIN_JSON
+from kafka_admin_proto.wire.scalar import scalar_type
 from kafka_admin_proto.wire.varint import encode_uvarint
 
 
@@ -30,7 +32,7 @@ def sample() -> dict[str, Any]:
     """A message with every type plain, in arrays, nullable and tagged, at versions 0 to 2."""
     fields: list[dict[str, Any]] = []
     tag = 0
-    for element in SCALAR_TYPES:
+    for element, scalar in SCALARS.items():
         name = element.capitalize()
         fields.append({"name": name, "type": element, "versions": "0+"})
         if element != "records":
@@ -41,7 +43,7 @@ def sample() -> dict[str, Any]:
             fields.append({"name": f"Tag{name}s", "type": f"[]{element}", "versions": "2+",
                            "taggedVersions": "2+", "tag": tag + 1})  # fmt: skip
             tag += 2
-        if element not in FIXED_TYPES:
+        if scalar.has_length:
             fields.append({"name": f"Maybe{name}", "type": element, "versions": "0+",
                            "nullableVersions": "0+", "default": "null"})  # fmt: skip
     inner = [{"name": "Number", "type": "int32", "versions": "0+", "default": "7"}]
@@ -125,21 +127,21 @@ def test_tagged_fields_at_their_default_are_not_written() -> None:
 
 
 ONE_OF_EACH: list[tuple[WireType, Any, bytes, Any]] = [
-    (FIXED["bool"], True, b"\x01", True),
-    (FIXED["int8"], -1, b"\xff", -1),
-    (FIXED["int16"], -2, b"\xff\xfe", -2),
-    (FIXED["uint16"], 65535, b"\xff\xff", 65535),
-    (FIXED["int32"], 1, b"\0\0\0\x01", 1),
-    (FIXED["uint32"], 1 << 31, b"\x80\0\0\0", 1 << 31),
-    (FIXED["int64"], -(1 << 63), b"\x80" + bytes(7), -(1 << 63)),
-    (FIXED["float64"], -0.5, b"\xbf\xe0" + bytes(6), -0.5),
-    (FIXED["uuid"], UUID(int=1), bytes(15) + b"\x01", "AAAAAAAAAAAAAAAAAAAAAQ"),
-    (String(compact=False, nullable=False), "ü", b"\0\x02\xc3\xbc", "ü"),
-    (String(compact=True, nullable=True), None, b"\0", None),
-    (String(compact=True, nullable=False), "", b"\x01", ""),
-    (Bytes(compact=False, nullable=True), None, b"\xff\xff\xff\xff", None),
-    (Bytes(compact=True, nullable=False), b"ab", b"\x03ab", "YWI="),
-    (Records(compact=False, nullable=False), b"", bytes(4), ""),
+    (scalar_type("bool"), True, b"\x01", True),
+    (scalar_type("int8"), -1, b"\xff", -1),
+    (scalar_type("int16"), -2, b"\xff\xfe", -2),
+    (scalar_type("uint16"), 65535, b"\xff\xff", 65535),
+    (scalar_type("int32"), 1, b"\0\0\0\x01", 1),
+    (scalar_type("uint32"), 1 << 31, b"\x80\0\0\0", 1 << 31),
+    (scalar_type("int64"), -(1 << 63), b"\x80" + bytes(7), -(1 << 63)),
+    (scalar_type("float64"), -0.5, b"\xbf\xe0" + bytes(6), -0.5),
+    (scalar_type("uuid"), UUID(int=1), bytes(15) + b"\x01", "AAAAAAAAAAAAAAAAAAAAAQ"),
+    (scalar_type("string", compact=False, nullable=False), "ü", b"\0\x02\xc3\xbc", "ü"),
+    (scalar_type("string", compact=True, nullable=True), None, b"\0", None),
+    (scalar_type("string", compact=True, nullable=False), "", b"\x01", ""),
+    (scalar_type("bytes", compact=False, nullable=True), None, b"\xff\xff\xff\xff", None),
+    (scalar_type("bytes", compact=True, nullable=False), b"ab", b"\x03ab", "YWI="),
+    (scalar_type("records", compact=False, nullable=False), b"", bytes(4), ""),
 ]
 
 
@@ -169,7 +171,7 @@ def test_contract(wire_type: WireType, value: Any, wire: bytes, obj: Any) -> Non
 
 @pytest.mark.parametrize("element", ["int8", "int16", "uint16", "int32", "uint32", "int64"])
 def test_integers_out_of_range(element: str) -> None:
-    wire_type: Any = FIXED[element]
+    wire_type: Any = scalar_type(element)
     low, high = wire_type.bounds
     for edge in (low, high):
         assert wire_type.parse(wire_type.build(edge)) == edge
@@ -185,11 +187,11 @@ def test_varints_in_front_of_strings(length: int) -> None:
     prefix = encode_uvarint(length + 1)
     assert len(prefix) == max(1, -(-(length + 1).bit_length() // 7))
     with pytest.raises(DecodeError) as caught:
-        Bytes(compact=True, nullable=False).parse(prefix[:-1])
+        scalar_type("bytes", compact=True, nullable=False).parse(prefix[:-1])
     assert "varint" in caught.value.fault or "missing" in caught.value.fault
     if length:
         with pytest.raises(DecodeError, match=f"bytes needs {length} byte"):
-            Bytes(compact=True, nullable=False).parse(prefix)
+            scalar_type("bytes", compact=True, nullable=False).parse(prefix)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +200,7 @@ def test_varints_in_front_of_strings(length: int) -> None:
 )
 def test_texts_that_are_no_uuid(text: str) -> None:
     with pytest.raises(JsonError, match="22 characters of base64url"):
-        Uuid().from_json(text, "id")
+        scalar_type("uuid").from_json(text, "id")
 
 
 @given(st.uuids())
@@ -209,15 +211,17 @@ def test_both_forms_of_a_uuid(value: UUID) -> None:
 
 def test_null_where_it_is_not_allowed() -> None:
     for wire_type, wire in [
-        (String(compact=False, nullable=False), b"\xff\xff"),
-        (String(compact=True, nullable=False), b"\0"),
-        (Bytes(compact=False, nullable=False), b"\xff\xff\xff\xff"),
+        (scalar_type("string", compact=False, nullable=False), b"\xff\xff"),
+        (scalar_type("string", compact=True, nullable=False), b"\0"),
+        (scalar_type("bytes", compact=False, nullable=False), b"\xff\xff\xff\xff"),
     ]:
         with pytest.raises(DecodeError, match="is null where null is not allowed"):
             wire_type.parse(wire)
         with pytest.raises(EncodeError, match="cannot be null"):
             wire_type.build(None)
     with pytest.raises(DecodeError, match="has length -2"):
-        String(compact=False, nullable=True).parse(b"\xff\xfe")
+        scalar_type("string", compact=False, nullable=True).parse(b"\xff\xfe")
     with pytest.raises(DecodeError, match="over the 32767 possible"):
-        String(compact=True, nullable=True).parse(encode_uvarint(32769) + bytes(32768))
+        scalar_type("string", compact=True, nullable=True).parse(
+            encode_uvarint(32769) + bytes(32768)
+        )

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["Config", "CreateTopicRequest", "CreateTopicsRequest", "ReplicaAssignment"]
 
@@ -72,6 +72,12 @@ class CreateTopicsRequest(Message):
     message_name: ClassVar[str] = "CreateTopicsRequest"
     dialect: ClassVar[str] = "kip-4"
     api_key: ClassVar[int | None] = 19
+
+    from kafka_admin_proto.messages.kip_4.create_topics_request import (
+        Config as Config,
+        CreateTopicRequest as CreateTopicRequest,
+        ReplicaAssignment as ReplicaAssignment,
+    )
 
     create_topic_requests: list[CreateTopicRequest] = field(default_factory=list)
     timeout: int = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["CreateTopicsResponse", "TopicError"]
 
@@ -38,5 +38,7 @@ class CreateTopicsResponse(Message):
     message_name: ClassVar[str] = "CreateTopicsResponse"
     dialect: ClassVar[str] = "kip-4"
     api_key: ClassVar[int | None] = 19
+
+    from kafka_admin_proto.messages.kip_4.create_topics_response import TopicError as TopicError
 
     topic_errors: list[TopicError] = field(default_factory=list)

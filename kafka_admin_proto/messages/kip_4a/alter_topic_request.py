@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AlterTopicRequest", "AlterTopicRequestItem", "ReplicaAssignment"]
 
@@ -52,5 +52,10 @@ class AlterTopicRequest(Message):
 
     message_name: ClassVar[str] = "AlterTopicRequest"
     dialect: ClassVar[str] = "kip-4a"
+
+    from kafka_admin_proto.messages.kip_4a.alter_topic_request import (
+        AlterTopicRequestItem as AlterTopicRequestItem,
+        ReplicaAssignment as ReplicaAssignment,
+    )
 
     items: list[AlterTopicRequestItem] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AlterTopicResponse", "AlterTopicResponseItem"]
 
@@ -35,5 +35,9 @@ class AlterTopicResponse(Message):
 
     message_name: ClassVar[str] = "AlterTopicResponse"
     dialect: ClassVar[str] = "kip-4a"
+
+    from kafka_admin_proto.messages.kip_4a.alter_topic_response import (
+        AlterTopicResponseItem as AlterTopicResponseItem,
+    )
 
     items: list[AlterTopicResponseItem] = field(default_factory=list)

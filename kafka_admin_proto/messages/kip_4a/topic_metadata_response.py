@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["Broker", "PartitionMetadata", "TopicMetadata", "TopicMetadataResponse"]
 
@@ -71,6 +71,12 @@ class TopicMetadataResponse(Message):
     message_name: ClassVar[str] = "TopicMetadataResponse"
     dialect: ClassVar[str] = "kip-4a"
     api_key: ClassVar[int | None] = 3
+
+    from kafka_admin_proto.messages.kip_4a.topic_metadata_response import (
+        Broker as Broker,
+        PartitionMetadata as PartitionMetadata,
+        TopicMetadata as TopicMetadata,
+    )
 
     broker: list[Broker] = field(default_factory=list)
     topic_metadata: list[TopicMetadata] = field(default_factory=list)

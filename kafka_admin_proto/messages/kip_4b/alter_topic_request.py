@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["AddedConfigEntry", "AlterTopicRequest", "AlterTopicRequestItem", "ReplicaAssignment"]
 
@@ -71,5 +71,11 @@ class AlterTopicRequest(Message):
 
     message_name: ClassVar[str] = "AlterTopicRequest"
     dialect: ClassVar[str] = "kip-4b"
+
+    from kafka_admin_proto.messages.kip_4b.alter_topic_request import (
+        AddedConfigEntry as AddedConfigEntry,
+        AlterTopicRequestItem as AlterTopicRequestItem,
+        ReplicaAssignment as ReplicaAssignment,
+    )
 
     items: list[AlterTopicRequestItem] = field(default_factory=list)

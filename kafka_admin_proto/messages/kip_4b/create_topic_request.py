@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["ConfigEntry", "CreateTopicRequest", "CreateTopicRequestItem", "ReplicaAssignment"]
 
@@ -69,5 +69,11 @@ class CreateTopicRequest(Message):
 
     message_name: ClassVar[str] = "CreateTopicRequest"
     dialect: ClassVar[str] = "kip-4b"
+
+    from kafka_admin_proto.messages.kip_4b.create_topic_request import (
+        ConfigEntry as ConfigEntry,
+        CreateTopicRequestItem as CreateTopicRequestItem,
+        ReplicaAssignment as ReplicaAssignment,
+    )
 
     items: list[CreateTopicRequestItem] = field(default_factory=list)

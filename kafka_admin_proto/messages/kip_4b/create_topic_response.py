@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["CreateTopicResponse", "CreateTopicResponseItem"]
 
@@ -35,5 +35,9 @@ class CreateTopicResponse(Message):
 
     message_name: ClassVar[str] = "CreateTopicResponse"
     dialect: ClassVar[str] = "kip-4b"
+
+    from kafka_admin_proto.messages.kip_4b.create_topic_response import (
+        CreateTopicResponseItem as CreateTopicResponseItem,
+    )
 
     items: list[CreateTopicResponseItem] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["DeleteTopicResponse", "DeleteTopicResponseItem"]
 
@@ -35,5 +35,9 @@ class DeleteTopicResponse(Message):
 
     message_name: ClassVar[str] = "DeleteTopicResponse"
     dialect: ClassVar[str] = "kip-4b"
+
+    from kafka_admin_proto.messages.kip_4b.delete_topic_response import (
+        DeleteTopicResponseItem as DeleteTopicResponseItem,
+    )
 
     items: list[DeleteTopicResponseItem] = field(default_factory=list)

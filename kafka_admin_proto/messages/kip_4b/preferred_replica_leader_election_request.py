@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["PreferredReplicaLeaderElectionRequest", "PreferredReplicaLeaderElectionRequestItem"]
 
@@ -35,5 +35,9 @@ class PreferredReplicaLeaderElectionRequest(Message):
 
     message_name: ClassVar[str] = "PreferredReplicaLeaderElectionRequest"
     dialect: ClassVar[str] = "kip-4b"
+
+    from kafka_admin_proto.messages.kip_4b.preferred_replica_leader_election_request import (
+        PreferredReplicaLeaderElectionRequestItem as PreferredReplicaLeaderElectionRequestItem,
+    )
 
     items: list[PreferredReplicaLeaderElectionRequestItem] = field(default_factory=list)

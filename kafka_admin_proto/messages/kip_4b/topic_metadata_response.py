@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "Broker",
@@ -110,6 +110,14 @@ class TopicMetadataResponse(Message):
     message_name: ClassVar[str] = "TopicMetadataResponse"
     dialect: ClassVar[str] = "kip-4b"
     api_key: ClassVar[int | None] = 3
+
+    from kafka_admin_proto.messages.kip_4b.topic_metadata_response import (
+        Broker as Broker,
+        ConfigEntry as ConfigEntry,
+        PartitionMetadata as PartitionMetadata,
+        ReplicasLag as ReplicasLag,
+        TopicMetadata as TopicMetadata,
+    )
 
     broker: list[Broker] = field(default_factory=list)
     topic_metadata: list[TopicMetadata] = field(default_factory=list)

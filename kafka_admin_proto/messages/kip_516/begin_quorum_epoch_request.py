@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["BeginQuorumEpochRequest", "Partition", "Topic"]
 
@@ -54,6 +54,11 @@ class BeginQuorumEpochRequest(Message):
     message_name: ClassVar[str] = "BeginQuorumEpochRequest"
     dialect: ClassVar[str] = "kip-516"
     api_key: ClassVar[int | None] = 53
+
+    from kafka_admin_proto.messages.kip_516.begin_quorum_epoch_request import (
+        Partition as Partition,
+        Topic as Topic,
+    )
 
     cluster_id: str = ""
     topics: list[Topic] = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["EndQuorumEpochRequest", "Partition", "Topic"]
 
@@ -58,6 +58,11 @@ class EndQuorumEpochRequest(Message):
     message_name: ClassVar[str] = "EndQuorumEpochRequest"
     dialect: ClassVar[str] = "kip-516"
     api_key: ClassVar[int | None] = 54
+
+    from kafka_admin_proto.messages.kip_516.end_quorum_epoch_request import (
+        Partition as Partition,
+        Topic as Topic,
+    )
 
     cluster_id: str = ""
     topics: list[Topic] = field(default_factory=list)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = [
     "Endpoint",
@@ -112,6 +112,13 @@ class UpdateMetadataRequest(Message):
     message_name: ClassVar[str] = "UpdateMetadataRequest"
     dialect: ClassVar[str] = "kip-516"
     api_key: ClassVar[int | None] = 6
+
+    from kafka_admin_proto.messages.kip_516.update_metadata_request import (
+        Endpoint as Endpoint,
+        LiveBroker as LiveBroker,
+        TopicState as TopicState,
+        UpdateMetadataPartitionState as UpdateMetadataPartitionState,
+    )
 
     controller_id: int = 0
     controller_epoch: int = 0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from kafka_admin_proto.codec import Message, StructValue
-from kafka_admin_proto.schema.defaults import ZERO_UUID
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.values import Message, StructValue
 
 __all__ = ["Partition", "Topic", "VoteResponse"]
 
@@ -58,6 +58,11 @@ class VoteResponse(Message):
     message_name: ClassVar[str] = "VoteResponse"
     dialect: ClassVar[str] = "kip-516"
     api_key: ClassVar[int | None] = 52
+
+    from kafka_admin_proto.messages.kip_516.vote_response import (
+        Partition as Partition,
+        Topic as Topic,
+    )
 
     error_code: int = 0
     topics: list[Topic] = field(default_factory=list)

@@ -1,0 +1,112 @@
+"""Field scans: error codes, topic ids and invalid text of a value, wherever in it they are.
+
+Asked for each frame of a capture, so that a function is made for each message and version, which
+looks at nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+from uuid import UUID
+
+from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.protocol.error_codes import is_error_field
+from kafka_admin_proto.wire.arrays import Array
+from kafka_admin_proto.wire.blobs import Blob, replace_invalid_utf8
+from kafka_admin_proto.wire.compiled import compile_function
+from kafka_admin_proto.wire.containers import NullableStruct, StructType
+from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.visitor import Visitor
+
+Kind = Literal["error codes", "topic ids", "texts"]
+#: Loops inside each other that Python compiles; no message of Kafka's comes near.
+_DEEPEST = 18
+
+
+def error_codes(codec: Codec[Any], value: Any) -> list[int]:
+    """The distinct error codes that are not 0, in order."""
+    found: set[int] = set()
+    _collector(codec, "error codes")(value, found.add)
+    return sorted(found)
+
+
+def topic_ids(codec: Codec[Any], value: Any) -> list[UUID]:
+    """The distinct topic ids that are not zero."""
+    found: dict[UUID, None] = {}
+    _collector(codec, "topic ids")(value, lambda each: found.setdefault(each))
+    return list(found)
+
+
+def has_invalid_utf8(codec: Codec[Any], value: Any) -> bool:
+    """Whether some text was not UTF-8 on the wire: it has surrogates in the place of bytes."""
+    found: list[str] = []
+    _collector(codec, "texts")(value, found.append)
+    return any(replace_invalid_utf8(text) != text for text in found)
+
+
+_Collector = Callable[[Any, Callable[[Any], object]], None]
+
+
+@lru_cache(maxsize=4096)
+def _collector(codec: Codec[Any], kind: Kind) -> _Collector:
+    lines = _ScanLines(kind).visit(codec.grammar, _Place("", "x", 1))
+    source = "\n".join(["def collect(x, add):", *(lines or ["    pass"]), ""])
+    title = f"{kind} of {codec.grammar.title}"
+    collect: _Collector = compile_function("collect", source, title)
+    return collect
+
+
+class _Place(NamedTuple):
+    """A field: its attribute, the expression for its value, and the loops around it."""
+
+    attribute: str
+    value: str
+    depth: int
+
+    @property
+    def indent(self) -> str:
+        return "    " * self.depth
+
+
+class _ScanLines(Visitor[_Place, list[str]]):
+    """The lines that look at a field, none where nothing in it is wanted."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+    def struct(self, wire_type: StructType, context: _Place) -> list[str]:
+        lines: list[str] = []
+        for member in wire_type.members:
+            if member.wire_type is not None and context.depth <= _DEEPEST:
+                value = f"{context.value}.{member.attribute}"
+                place = _Place(member.attribute, value, context.depth)
+                lines += self.visit(member.wire_type, place)
+        return lines
+
+    def nullable_struct(self, wire_type: NullableStruct, context: _Place) -> list[str]:
+        inner = self.visit(wire_type.struct, context._replace(depth=context.depth + 1))
+        return inner and [f"{context.indent}if {context.value} is not None:", *inner]
+
+    def array(self, wire_type: Array, context: _Place) -> list[str]:
+        item = f"i{context.depth}"
+        place = _Place(context.attribute, item, context.depth + 1)
+        inner = self.visit(wire_type.element, place)
+        return inner and [f"{context.indent}for {item} in {context.value} or ():", *inner]
+
+    def scalar(self, wire_type: ScalarType, context: _Place) -> list[str]:
+        name, value, kind = context.attribute, context.value, wire_type.scalar.python_type
+        if self.kind == "error codes" and kind is int and is_error_field(name):
+            return [f"{context.indent}if {value}: add({value})"]
+        if self.kind == "topic ids" and kind is UUID and name.rstrip("s").endswith("topic_id"):
+            return [f"{context.indent}if {value}.int: add({value})"]
+        return []
+
+    def blob(self, wire_type: Blob, context: _Place) -> list[str]:
+        value = context.value
+        if self.kind == "texts" and wire_type.scalar.python_type is str:
+            return [
+                f"{context.indent}if {value} is not None and not {value}.isascii(): add({value})"
+            ]
+        return []

@@ -1,0 +1,90 @@
+"""Where the time of a test run goes: seconds of each file, and a budget that fails the run.
+
+``--file-budget SECONDS`` (which ``make test`` gives) fails a run in which the tests of one file
+took longer, all workers added up. The seconds are those of a usual machine: where a fixed piece of
+work takes longer than there, on a slow machine or a busy one, the budget is as much larger.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import cast
+
+import pytest
+
+#: Key of the property in which a test says how many layouts stood for how many versions.
+LAYOUTS = "layouts"
+#: Seconds that the fixed piece of work takes on a usual machine.
+_USUAL = 0.07
+#: No machine counts as slower than this.
+_SLOWEST = 5.0
+#: Files named in the summary.
+_NAMED = 10
+
+
+class FileTimes:
+    """Adds up the durations that the tests of each file report."""
+
+    def __init__(self, budget: float | None) -> None:
+        self.slowness = 1.0 if budget is None else slowness()
+        self.budget = budget if budget is None else budget * self.slowness
+        self.seconds: dict[str, float] = {}
+        #: Test function → layouts drawn for, versions that they stand for.
+        self.layouts: dict[str, tuple[int, int]] = {}
+
+    def over_budget(self) -> list[str]:
+        """The files that took longer than the budget, slowest first."""
+        if self.budget is None:
+            return []
+        return [file for file, seconds in self.slowest() if seconds > self.budget]
+
+    def slowest(self) -> list[tuple[str, float]]:
+        """Each file with its seconds, slowest first."""
+        return sorted(self.seconds.items(), key=lambda item: -item[1])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        file, _, name = report.nodeid.partition("::")
+        if report.when != "call":  # fixtures make captures of real brokers, once, and start Spark
+            return
+        self.seconds[file] = self.seconds.get(file, 0.0) + report.duration
+        for key, value in report.user_properties:
+            if key == LAYOUTS:
+                function = f"{file}::{name.partition('[')[0]}"
+                more = cast(tuple[int, int], value)
+                layouts, versions = self.layouts.get(function, (0, 0))
+                self.layouts[function] = layouts + more[0], versions + more[1]
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.over_budget() and not session.exitstatus:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.section("time by file")
+        if self.budget is not None:
+            line = f"budget of a file: {self.budget:.0f} s, {self.slowness:.1f} times the usual"
+            terminalreporter.write_line(line)
+        for file, seconds in self.slowest()[:_NAMED]:
+            terminalreporter.write_line(f"{seconds:6.1f} s  {file}")
+        for function, (layouts, versions) in sorted(self.layouts.items()):
+            line = f"{function}: {layouts} layouts stood for {versions} versions"
+            terminalreporter.write_line(line)
+        for file in self.over_budget():
+            fault = f"{file} took {self.seconds[file]:.1f} s, more than {self.budget:.0f} s"
+            remedy = "draw less in the quick profile"
+            terminalreporter.write_line(f"{fault}; {remedy}", red=True)
+
+
+def slowness() -> float:
+    """How many times as long as on a usual machine a fixed piece of work takes here; 1 at least."""
+    seconds = statistics.median(_work() for _ in range(3))
+    return min(max(seconds / _USUAL, 1.0), _SLOWEST)
+
+
+def _work() -> float:
+    """Seconds of the fixed piece of work."""
+    start = time.perf_counter()
+    total = 0
+    for number in range(1_000_000):
+        total += number * number
+    return time.perf_counter() - start

@@ -1,0 +1,60 @@
+"""When a cluster of real nodes counts as started."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tools import clusters
+from tools.clusters import HOST, Cluster, ClusterError, Node, free_ports
+
+#: Logs that it has started, and listens a moment later on the port that is its argument.
+_SLOW_LISTENER = """
+import socket, sys, time
+open("server.log", "w").write("Kafka Server started (kafka.server.KafkaRaftServer)")
+time.sleep(0.6)
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
+    time.sleep(60)
+"""
+#: Logs that it has started, and ends.
+_DEAD = """
+open("server.log", "w").write("Kafka Server started (kafka.server.KafkaRaftServer)")
+raise SystemExit(3)
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    (port,) = free_ports(1)
+    found = Cluster("4.3.1", [], {1: Node(1, tmp_path, {"PLAINTEXT": port})})
+    yield found
+    found.kill()
+
+
+def start_as(cluster: Cluster, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the cluster with a Python program in the place of its node."""
+    port = str(cluster.nodes[1].ports["PLAINTEXT"])
+
+    def python(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", program, port], cwd=folder)
+
+    monkeypatch.setattr(clusters, "_java", python)
+    cluster.start()
+
+
+def test_a_started_cluster_accepts(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    start_as(cluster, _SLOW_LISTENER, monkeypatch)
+    with socket.create_connection((HOST, cluster.ports[0]), timeout=1):
+        pass
+
+
+def test_a_node_that_ends_is_not_waited_for(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ClusterError, match=r"did not start|its process ended with 3"):
+        start_as(cluster, _DEAD, monkeypatch)
