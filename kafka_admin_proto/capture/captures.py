@@ -190,7 +190,8 @@ class Connections:
 
     def _drop(self, key: bytes) -> None:
         flow, _ = self._table.pop(key)
-        del self._table[reversed_key(key)]
+        # A damaged packet may have one endpoint as source and destination: its two keys are one.
+        self._table.pop(reversed_key(key), None)
         flow.close()
         self._uses[min(key, reversed_key(key))] = flow.uses
         if len(self._uses) > _REMEMBERED:

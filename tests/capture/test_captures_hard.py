@@ -33,6 +33,8 @@ from tests.capture.packets import Packet, conversation, ip4, pcap
 from tests.capture.test_captures import SECRET, USUAL, Turn, answers, asks, plain, read
 
 SECOND = 1_000_000
+#: Microseconds since 1970.
+START = 1_700_000_000_000_000
 
 
 def heartbeats(count: int) -> list[Turn]:
@@ -213,6 +215,16 @@ def test_other_connections_on_the_same_ports_without_a_handshake(tmp_path: Path)
     assert [f.problem for f in frames if f.problem] == []
     assert [f.connection for f in frames][-1] == "10.0.0.1:40000-10.0.0.2:9092#2"
     assert len(plain(frames)) == 12
+
+
+def test_a_connection_of_an_endpoint_with_itself(tmp_path: Path) -> None:
+    loop = [
+        Packet(made.CLIENT, made.CLIENT, sequence, flag, b"", START)
+        for sequence, flag in ((1, made.SYN), (2, made.RST))
+    ]
+    later = conversation(heartbeats(3), ts=START + 60 * SECOND)
+    frames = read(tmp_path, pcap([*loop, *later]))
+    assert [f.api for f in frames] == ["Heartbeat"] * 6
 
 
 def size_of(frames: Sequence[DecodedFrame]) -> int:
