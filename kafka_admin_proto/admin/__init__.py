@@ -1,0 +1,1 @@
+"""An admin client for Kafka clusters, asynchronous and synchronous."""

@@ -1,0 +1,100 @@
+"""What the operations need of a client: send a request to the right broker and get its answer.
+
+`session.Session` implements it; the operations know nothing else of the network.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Generic, TypeVar
+
+import msgspec
+
+from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.values import Message
+
+_R = TypeVar("_R", bound=Message)
+
+
+class Target(Enum):
+    """Which broker a request is for, where no id is given."""
+
+    #: Any live broker.
+    ANY = "any"
+    #: The active controller, or in a KRaft cluster a broker, which forwards to it.
+    CONTROLLER = "controller"
+
+
+class Broker(msgspec.Struct, frozen=True):
+    """A broker, or a controller when the client was started from controllers."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+
+class Reply(msgspec.Struct, Generic[_R], frozen=True):
+    """An answer, and what the client did to get it.
+
+    ``maybe_repeated`` says that an earlier attempt was sent and its answer lost, so that the
+    broker may have seen this request twice: TOPIC_ALREADY_EXISTS may then be our own doing.
+    """
+
+    body: _R
+    broker: int
+    version: int
+    maybe_repeated: bool = False
+
+
+class Caller(ABC):
+    """Requests to the cluster."""
+
+    @abstractmethod
+    async def call(
+        self,
+        request: Message,
+        response: type[_R],
+        *,
+        to: int | Target = Target.ANY,
+        timeout: float | None = None,
+        repeatable: bool = True,
+        versions: VersionRange | None = None,
+    ) -> Reply[_R]:
+        """The answer to ``request``, at the highest version that both sides have.
+
+        ``versions`` narrows what may be used (features that older versions lack). ``timeout`` is
+        in seconds for all attempts together, the client's own by default. ``repeatable`` says
+        that sending it twice does no harm beyond what Reply.maybe_repeated tells; without it the
+        request is sent again only if it surely was not sent. A response whose top-level
+        error_code is retriable is repeated too, and NOT_CONTROLLER (on top or in any item) with
+        ``to=Target.CONTROLLER`` finds the controller anew and asks there.
+
+        Raises ConnectionFailedError, RequestTimedOutError, UnsupportedVersionError (naming the
+        broker and what it has), RemoteProtocolError. Error codes in the answer are left to the
+        caller.
+        """
+
+    @abstractmethod
+    async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+        """The live brokers by id."""
+
+    @abstractmethod
+    async def versions(self, broker: int | Target = Target.ANY) -> Mapping[int, VersionRange]:
+        """What a broker speaks, by api key."""
+
+    @abstractmethod
+    async def call_all(
+        self,
+        request: Message,
+        response: type[_R],
+        *,
+        brokers: Sequence[int] | None = None,
+        timeout: float | None = None,
+    ) -> Mapping[int, Reply[_R] | Exception]:
+        """The same request to each of the brokers (all live ones by default), side by side.
+
+        A broker that fails has its exception in the mapping; the others are not affected.
+        """

@@ -1,0 +1,81 @@
+"""What can go wrong between a client and a cluster.
+
+::
+
+    KafkaAdminProtoError
+    └── AdminError                    the root of what the admin client raises
+        ├── ConfigurationError        a setting or property that no client can work with (ValueError)
+        ├── ConnectionFailedError     no connection: address, reason, what to do
+        │   ├── TlsError              the handshake failed: certificate, name, expiry, no TLS there
+        │   └── AuthenticationError   the broker refused the credentials or the mechanism
+        ├── RequestTimedOutError      the time was over before the answer; the request may still act
+        └── BrokerError               the broker answered with an error code
+
+Names of Kafka's own errors (TOPIC_ALREADY_EXISTS) appear in BrokerError and in results only:
+errors of the client never carry a name of the server's.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.protocol.error_codes import find_error
+
+
+class AdminError(KafkaAdminProtoError):
+    """The root of what the admin client raises; a sentence that ends with what to do."""
+
+
+class ConfigurationError(AdminError, ValueError):
+    """A setting, a property or a combination of them that cannot work."""
+
+
+class ConnectionFailedError(AdminError):
+    """No connection to a broker. ``address`` is host:port, as it was used."""
+
+    def __init__(self, message: str, *, address: str = "") -> None:
+        super().__init__(message, address)
+        self.address = address
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class TlsError(ConnectionFailedError):
+    """The TLS handshake failed."""
+
+
+class AuthenticationError(ConnectionFailedError):
+    """The broker refused the credentials, or has none of the mechanisms."""
+
+
+class RequestTimedOutError(AdminError, TimeoutError):
+    """The time was over. ``may_have_acted`` says whether the cluster may still do it."""
+
+    def __init__(self, message: str, *, may_have_acted: bool = False) -> None:
+        super().__init__(message, may_have_acted)
+        self.may_have_acted = may_have_acted
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class BrokerError(AdminError):
+    """An error code that a broker answered with; ``error`` is Kafka's name of it."""
+
+    def __init__(self, code: int, message: str | None = None, *, context: str = "") -> None:
+        super().__init__(code, message, context)
+        found = find_error(code)
+        self.code = code
+        self.error = str(code) if found is None else found.name
+        self.message = message or ("" if found is None else found.meaning)
+        self.context = context
+
+    @property
+    def retriable(self) -> bool:
+        """Whether Kafka says that the same request may succeed later."""
+        found = find_error(self.code)
+        return found is not None and bool(found.retriable)
+
+    def __str__(self) -> str:
+        where = f"{self.context}: " if self.context else ""
+        return f"{where}{self.error}{': ' + self.message if self.message else ''}"
