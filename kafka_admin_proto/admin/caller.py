@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from kafka_admin_proto.admin.retry import Backoff
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
@@ -52,6 +53,11 @@ class Reply(msgspec.Struct, Generic[_R], frozen=True):
 class Caller(ABC):
     """Requests to the cluster."""
 
+    #: Seconds for all attempts of a call without a timeout of its own.
+    default_timeout: float = 60.0
+    #: Pauses between attempts; `retry.retry_items` uses them for single items.
+    backoff: Backoff = Backoff()
+
     @abstractmethod
     async def call(
         self,
@@ -69,8 +75,8 @@ class Caller(ABC):
         in seconds for all attempts together, the client's own by default. ``repeatable`` says
         that sending it twice does no harm beyond what Reply.maybe_repeated tells; without it the
         request is sent again only if it surely was not sent. A response whose top-level
-        error_code is retriable is repeated too, and NOT_CONTROLLER (on top or in any item) with
-        ``to=Target.CONTROLLER`` finds the controller anew and asks there.
+        error_code is transient (retry.TRANSIENT) is repeated too, and NOT_CONTROLLER (on top or in
+        any item) with ``to=Target.CONTROLLER`` finds the controller anew and asks there.
 
         Raises ConnectionFailedError, RequestTimedOutError, UnsupportedVersionError (naming the
         broker and what it has), RemoteProtocolError. Error codes in the answer are left to the

@@ -4,7 +4,7 @@
 
     KafkaAdminProtoError
     └── AdminError                    the root of what the admin client raises
-        ├── ConfigurationError        a setting or property that no client can work with (ValueError)
+        ├── ConfigurationError        a setting or property that cannot work (also ValueError)
         ├── ConnectionFailedError     no connection: address, reason, what to do
         │   ├── TlsError              the handshake failed: certificate, name, expiry, no TLS there
         │   └── AuthenticationError   the broker refused the credentials or the mechanism
