@@ -17,6 +17,9 @@
     ├── DecodeError            the peer's bytes cannot be read         (also ConstructError)
     │   ├── TrailingBytesError     a whole value, and bytes left over
     │   └── FrameError             a size prefix that no Kafka peer sends
+    ├── LocalProtocolError     the caller asked for what a connection cannot do now
+    ├── RemoteProtocolError    the peer of a connection broke the protocol
+    │   └── SaslError              authentication failed: mechanism, reason
     ├── DumpError              a text is not the dump it is said to be (also ValueError)
     ├── MissingExtraError      an optional dependency is not installed (also ImportError)
     ├── OutputError            a folder that tables cannot be written to     (spark/publish.py)
@@ -259,6 +262,26 @@ class TrailingBytesError(DecodeError):
 
 class FrameError(DecodeError):
     """A frame's size prefix is negative, over the limit, or not Kafka at all."""
+
+
+class LocalProtocolError(KafkaAdminProtoError):
+    """The caller asked a connection for what its state, or a limit, does not allow."""
+
+
+class RemoteProtocolError(KafkaAdminProtoError):
+    """The peer of a connection sent what the protocol does not allow there."""
+
+
+class SaslError(RemoteProtocolError):
+    """Authentication failed; ``mechanism`` is the one that was tried.
+
+    ``code`` is the error code that went over the wire, 0 where there was none.
+    """
+
+    def __init__(self, message: str, *, mechanism: str = "", code: int = 0) -> None:
+        super().__init__(message)
+        self.mechanism = mechanism
+        self.code = code
 
 
 class DumpError(KafkaAdminProtoError, ValueError):
