@@ -44,10 +44,12 @@ from tools.clusters import (
     NEWEST_BROKER,
     Cluster,
     ClusterError,
+    Listener,
     class_path,
     free_ports,
     java,
     kraft,
+    sasl_properties,
     zookeeper,
 )
 from tools.jars import ToolMissingError, cache_folder
@@ -136,7 +138,7 @@ def capture(name: str) -> Capture:
 
 def _digest() -> str:
     """Of the sources that captures depend on."""
-    names = ("captures.py", "clusters.py", "kafka_python_traffic.py", "java/*Traffic.java")
+    names = ("captures.py", "clusters/*.py", "kafka_python_traffic.py", "java/*Traffic.java")
     sources = sorted(each for name in names for each in _TOOLS.glob(name))
     return hashlib.sha256(b"".join(each.read_bytes() for each in sources)).hexdigest()[:16]
 
@@ -199,16 +201,9 @@ def _zk(folder: Path) -> Capture:
 
 
 def _sasl(folder: Path) -> Capture:
-    modules = "org.apache.kafka.common.security"
-    sasl = {
-        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
-        "plain.sasl.jaas.config": (
-            f'{modules}.plain.PlainLoginModule required user_bob="{PASSWORDS["bob"]}";'
-        ),
-        "scram-sha-256.sasl.jaas.config": f"{modules}.scram.ScramLoginModule required;",
-    }
+    sasl = sasl_properties(["PLAIN", "SCRAM-SHA-256"], {"bob": PASSWORDS["bob"]})
     options: dict[str, Any] = {
-        "sasl_properties": sasl,
+        "listeners": [Listener("SASL", "SASL_PLAINTEXT", sasl)],
         "properties": {"delegation.token.secret.key": "a-key-of-this-test"},
         "scram": [f"SCRAM-SHA-256=[name=alice,password={PASSWORDS['alice']}]"],
     }

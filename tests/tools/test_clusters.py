@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tools import clusters
 from tools.clusters import HOST, Cluster, ClusterError, Node, free_ports
 
 #: Logs that it has started, and listens a moment later on the port that is its argument.
@@ -43,7 +42,7 @@ def start_as(cluster: Cluster, program: str, monkeypatch: pytest.MonkeyPatch) ->
     def python(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, "-c", program, port], cwd=folder)
 
-    monkeypatch.setattr(clusters, "_java", python)
+    monkeypatch.setattr("tools.clusters.cluster.start_java", python)
     cluster.start()
 
 

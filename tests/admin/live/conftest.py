@@ -1,0 +1,79 @@
+"""Clusters of real brokers, each started when the first test asks for it and kept for the run.
+
+Live tests are ``exhaustive`` and of one xdist group, so that a run starts each cluster once; a test
+that ends a node starts it again, and each has topic names of its own (the fixture ``unique``).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.secured import Secured, start_secured
+from tests.oracle import require_oracle
+from tools.clusters import NEWEST_BROKER, Cluster, kraft, zookeeper
+from tools.jars import fetch_runtime
+
+_HERE = Path(__file__).parent
+_RACKS = ("east", "west", "north")
+_AUTHORIZED = {"super.users": "User:ANONYMOUS"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _HERE in item.path.parents:
+            item.add_marker(pytest.mark.exhaustive)
+            item.add_marker(pytest.mark.xdist_group("live"))
+
+
+@pytest.fixture(scope="session")
+def kraft_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three nodes of 4.3.1 in three racks, brokers and controllers at once, with an authorizer
+    that lets the anonymous users of the plain listener do all.
+    """
+    require_oracle()
+    name = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+    properties = {"authorizer.class.name": name, **_AUTHORIZED}
+    folder = tmp_path_factory.mktemp("kraft")
+    with kraft(folder, nodes=3, racks=_RACKS, properties=properties) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def zookeeper_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three brokers of 3.9.2 with ZooKeeper, in three racks, with an authorizer as above."""
+    require_oracle()
+    name = "kafka.security.authorizer.AclAuthorizer"
+    properties = {"authorizer.class.name": name, **_AUTHORIZED}
+    folder = tmp_path_factory.mktemp("zookeeper")
+    with zookeeper(folder, brokers=3, ibp="3.9", racks=_RACKS, properties=properties) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    """One node of 4.3.1 with a listener for each way of logging in."""
+    require_oracle()
+    with start_secured(tmp_path_factory.mktemp("secured")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def kafka_tools() -> Iterator[KafkaTools]:
+    """Kafka's commands, of 4.3.1 for clusters of 3.9.2 too."""
+    require_oracle()
+    tools = KafkaTools(fetch_runtime(NEWEST_BROKER))
+    yield tools
+    tools.close()
+
+
+@pytest.fixture(scope="session")
+def unique() -> Callable[[str], str]:
+    """Names that no other test has: unique("created") is "created-1", then "created-2"."""
+    numbers = itertools.count(1)
+    return lambda stem: f"{stem}-{next(numbers)}"

@@ -1,0 +1,49 @@
+"""Kafka's own command line classes, in one Java process that all live tests share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from tests.java_tool import JavaTool
+
+_SOURCE = Path(__file__).parents[2] / "java" / "KafkaTools.java"
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a command has printed, and the status that its process would have ended with."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+class KafkaTools:
+    """Commands by the names of their classes.
+
+        tools.run("TopicCommand", "--bootstrap-server", cluster.bootstrap, "--list")
+
+    Each takes and prints what the script of its name does, which is not started: a call takes
+    milliseconds. One call at a time.
+    """
+
+    def __init__(self, jars: Sequence[Path]) -> None:
+        self._java = JavaTool(_SOURCE, jars)
+
+    def run(self, command: str, *arguments: str, stdin: str = "") -> str:
+        """What the command prints on stdout. AssertionError, with its output, if it fails."""
+        outcome = self.outcome(command, *arguments, stdin=stdin)
+        assert outcome.status == 0, f"{command} {' '.join(arguments)}: {outcome}"
+        return outcome.stdout
+
+    def outcome(self, command: str, *arguments: str, stdin: str = "") -> Outcome:
+        """The same for a command that may fail."""
+        call = {"main": command, "arguments": arguments, "input": stdin}
+        (answer,) = self._java.ask([json.dumps(call)])
+        return msgspec.json.decode(answer, type=Outcome)
+
+    def close(self) -> None:
+        self._java.close()

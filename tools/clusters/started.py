@@ -1,0 +1,165 @@
+"""Whole clusters, with and without ZooKeeper."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tools.clusters.cluster import Cluster, Node
+from tools.clusters.listeners import Listener, listener_properties
+from tools.clusters.processes import (
+    HOST,
+    JVM_OPTIONS,
+    START_S,
+    ClusterError,
+    class_path,
+    free_ports,
+    log_options,
+    start_java,
+    wait_for_port,
+)
+from tools.jars import fetch_runtime
+
+NEWEST_BROKER = "4.3.1"
+LAST_WITH_ZOOKEEPER = "3.9.2"
+
+#: What is to last as long as servers on these ports do.
+Around = Callable[[list[int]], contextlib.AbstractContextManager[object]]
+
+
+@contextlib.contextmanager
+def kraft(
+    folder: Path,
+    release: str = NEWEST_BROKER,
+    *,
+    nodes: int = 1,
+    properties: Mapping[str, str] | None = None,
+    listeners: Sequence[Listener] = (),
+    racks: Sequence[str] = (),
+    scram: Sequence[str] = (),
+    around: Around = contextlib.nullcontext,
+) -> Iterator[Cluster]:
+    """A formatted cluster without ZooKeeper; ``folder`` is for its files.
+
+    ``listeners`` stand beside "PLAINTEXT" and "CONTROLLER"; ``racks`` are the nodes' in their
+    order; ``scram`` are users as StorageTool's --add-scram takes them. ``around`` is entered with
+    the ports before anything listens on them, and left when all has ended.
+    """
+    names = ["PLAINTEXT", "CONTROLLER", *(each.name for each in listeners)]
+    cluster = _planned(folder, release, nodes, names)
+    voters = (f"{each.id}@{HOST}:{each.ports['CONTROLLER']}" for each in cluster.nodes.values())
+    shared = {
+        "process.roles": "broker,controller",
+        "controller.quorum.voters": ",".join(voters),
+        "controller.listener.names": "CONTROLLER",
+        "share.coordinator.state.topic.replication.factor": str(min(nodes, 3)),
+        "share.coordinator.state.topic.min.isr": "1",
+        "share.coordinator.state.topic.num.partitions": "3",
+        **(properties or {}),
+    }
+    for node in cluster.nodes.values():
+        own = {"node.id": str(node.id), **_rack(node, racks)}
+        _write_properties(node, {**own, **_common(nodes), **shared}, listeners)
+    _format(cluster, scram)
+    with around(cluster.ports), _ended(cluster):
+        cluster.start()
+        yield cluster
+
+
+@contextlib.contextmanager
+def zookeeper(
+    folder: Path,
+    release: str = LAST_WITH_ZOOKEEPER,
+    *,
+    brokers: int = 2,
+    ibp: str = "3.0",
+    properties: Mapping[str, str] | None = None,
+    racks: Sequence[str] = (),
+    around: Around = contextlib.nullcontext,
+) -> Iterator[Cluster]:
+    """A cluster with ZooKeeper, whose brokers talk to each other as release ``ibp`` did."""
+    cluster = _planned(folder, release, brokers, ["PLAINTEXT"])
+    (port,) = free_ports(1)
+    shared = {
+        "zookeeper.connect": f"{HOST}:{port}",
+        "inter.broker.protocol.version": ibp,
+        **(properties or {}),
+    }
+    for node in cluster.nodes.values():
+        own = {"broker.id": str(node.id), **_rack(node, racks)}
+        _write_properties(node, {**own, **_common(brokers), **shared}, ())
+    home = folder / "zookeeper"
+    home.mkdir(parents=True)
+    (home / "zookeeper.properties").write_text(
+        f"dataDir={home}\nclientPort={port}\nclientPortAddress={HOST}\nadmin.enableServer=false\n"
+    )
+    options = [*JVM_OPTIONS, *log_options(release, home), "-cp", class_path(cluster.jars)]
+    main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+    with around(cluster.ports), _ended(cluster):
+        cluster.others.append(start_java([*options, main, "zookeeper.properties"], home))
+        wait_for_port(port, cluster.others[0])
+        cluster.start()
+        yield cluster
+
+
+@contextlib.contextmanager
+def _ended(cluster: Cluster) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        cluster.kill()
+
+
+def _planned(folder: Path, release: str, nodes: int, names: Sequence[str]) -> Cluster:
+    """A cluster whose nodes have folders and ports, and do not run yet."""
+    cluster = Cluster(release, fetch_runtime(release))
+    ports = free_ports(nodes * len(names))
+    for node_id in range(1, nodes + 1):
+        mine = {name: ports.pop() for name in names}
+        cluster.nodes[node_id] = Node(node_id, folder / f"node{node_id}", mine)
+    return cluster
+
+
+def _format(cluster: Cluster, scram: Sequence[str]) -> None:
+    """Let StorageTool format the folders of all nodes, side by side."""
+    options = [option for user in scram for option in ("--add-scram", user)]
+    tool = ["kafka.tools.StorageTool", "format", "-t", "b25lIG9mIGEga2luZA"]
+    command = ["-cp", class_path(cluster.jars), *tool, *options, "-c", "broker.properties"]
+    nodes = list(cluster.nodes.values())
+    started = [start_java([*JVM_OPTIONS, *command], node.folder) for node in nodes]
+    for node, process in zip(nodes, started, strict=True):
+        if process.wait(START_S) != 0:
+            raise ClusterError(f"StorageTool failed:\n{(node.folder / 'output').read_text()}")
+
+
+def _rack(node: Node, racks: Sequence[str]) -> dict[str, str]:
+    return {"broker.rack": racks[node.id - 1]} if racks else {}
+
+
+def _common(brokers: int) -> dict[str, str]:
+    """Properties of every broker: small, and at once at work."""
+    replicas = str(min(brokers, 3))
+    return {
+        "offsets.topic.replication.factor": replicas,
+        "offsets.topic.num.partitions": "3",
+        "transaction.state.log.replication.factor": replicas,
+        "transaction.state.log.num.partitions": "3",
+        "transaction.state.log.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0",
+        "num.network.threads": "2",
+        "num.io.threads": "3",
+    }
+
+
+def _write_properties(
+    node: Node, properties: Mapping[str, str], listeners: Sequence[Listener]
+) -> None:
+    node.folder.mkdir(parents=True)
+    rows = {
+        **listener_properties(listeners, node.ports),
+        **properties,
+        "log.dirs": str(node.folder / "data"),
+    }
+    text = "".join(f"{name}={value}\n" for name, value in rows.items())
+    (node.folder / "broker.properties").write_text(text)
