@@ -1,9 +1,18 @@
+import com.fasterxml.jackson.annotation.JsonAutoDetect;
+import com.fasterxml.jackson.annotation.PropertyAccessor;
+import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.SerializerProvider;
+import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.ser.std.StdSerializer;
+import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
@@ -11,7 +20,20 @@ import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeClusterResult;
+import org.apache.kafka.clients.admin.ListTopicsOptions;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.acl.AclBindingFilter;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.quota.ClientQuotaFilter;
 import org.apache.kafka.common.utils.Exit;
 
 /**
@@ -20,6 +42,9 @@ import org.apache.kafka.common.utils.Exit;
  * <pre>
  * {"main": class name, "arguments": [...], "input": text}
  *     ->  {"status": number, "stdout": text, "stderr": text}
+ * {"admin": method, "bootstrap": text, "of": [names] or nothing}
+ *     ->  {"result": the fields of what the method of Admin returned}
+ *      or {"error": name, "message": text}
  * </pre>
  *
  * The exits of the commands are caught; their class is found among the packages that releases have
@@ -80,6 +105,11 @@ public final class KafkaTools {
         String line;
         while ((line = calls.readLine()) != null) {
             JsonNode call = JSON.readTree(line);
+            if (call.has("admin")) {
+                answers.println(JSON.writeValueAsString(AdminAnswers.ask(call)));
+                answers.flush();
+                continue;
+            }
             statuses.clear();
             int status = 0;
             try {
@@ -112,6 +142,106 @@ public final class KafkaTools {
             throw wrapped.getCause();
         } finally {
             System.setIn(before);
+        }
+    }
+
+    /** What Java's Admin returns, as JSON of the private fields of its classes. */
+    private static final class AdminAnswers {
+        private static final ObjectMapper FIELDS = new ObjectMapper()
+            .setVisibility(PropertyAccessor.ALL, JsonAutoDetect.Visibility.NONE)
+            .setVisibility(PropertyAccessor.FIELD, JsonAutoDetect.Visibility.ANY)
+            .disable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
+            .registerModule(new SimpleModule()
+                .addSerializer(Uuid.class, ToStringSerializer.instance)
+                .addSerializer(Enum.class, new ToStringSerializer(Enum.class))
+                .addSerializer(Optional.class, new StdSerializer<>(Optional.class) {
+                    @Override
+                    public void serialize(
+                            Optional value, JsonGenerator to, SerializerProvider with)
+                            throws IOException {
+                        with.defaultSerializeValue(value.orElse(null), to);
+                    }
+                })
+                .addSerializer(OptionalLong.class, new StdSerializer<>(OptionalLong.class) {
+                    @Override
+                    public void serialize(
+                            OptionalLong value, JsonGenerator to, SerializerProvider with)
+                            throws IOException {
+                        with.defaultSerializeValue(
+                            value.isPresent() ? value.getAsLong() : null, to);
+                    }
+                }));
+
+        private static ObjectNode ask(JsonNode call) {
+            ObjectNode answer = JSON.createObjectNode();
+            List<String> of = new ArrayList<>();
+            call.get("of").forEach(each -> of.add(each.asText()));
+            try (Admin admin = Admin.create(
+                    Map.of("bootstrap.servers", call.get("bootstrap").asText()))) {
+                answer.set("result", FIELDS.valueToTree(asked(admin, call.get("admin").asText(), of)));
+            } catch (ExecutionException failed) {
+                String name = Errors.forException(failed.getCause()).name();
+                answer.put("error", name).put("message", failed.getCause().getMessage());
+            } catch (Exception failed) {
+                answer.put("error", failed.getClass().getSimpleName());
+                answer.put("message", failed.getMessage());
+            }
+            return answer;
+        }
+
+        private static Object asked(Admin admin, String method, List<String> of) throws Exception {
+            return switch (method) {
+                case "listTopics" -> admin.listTopics(
+                    new ListTopicsOptions().listInternal(true)).listings().get();
+                case "describeTopics" -> admin.describeTopics(of).allTopicNames().get();
+                case "describeCluster" -> nodes(admin.describeCluster());
+                case "describeConfigs" -> rows(admin.describeConfigs(resources(of)).all().get());
+                case "describeLogDirs" -> admin.describeLogDirs(numbers(of)).allDescriptions().get();
+                case "listPartitionReassignments" ->
+                    admin.listPartitionReassignments().reassignments().get();
+                case "describeFeatures" -> admin.describeFeatures().featureMetadata().get();
+                case "describeMetadataQuorum" ->
+                    admin.describeMetadataQuorum().quorumInfo().get();
+                case "listGroups" -> admin.listGroups().all().get();
+                case "describeConsumerGroups" -> admin.describeConsumerGroups(of).all().get();
+                case "listConsumerGroupOffsets" ->
+                    admin.listConsumerGroupOffsets(of.get(0)).partitionsToOffsetAndMetadata().get();
+                case "describeAcls" -> admin.describeAcls(AclBindingFilter.ANY).values().get();
+                case "describeClientQuotas" -> rows(
+                    admin.describeClientQuotas(ClientQuotaFilter.all()).entities().get());
+                case "describeUserScramCredentials" ->
+                    admin.describeUserScramCredentials(of).all().get();
+                case "listTransactions" -> admin.listTransactions().all().get();
+                default -> throw new IllegalArgumentException("no call of Admin: " + method);
+            };
+        }
+
+        private static Object nodes(DescribeClusterResult result) throws Exception {
+            Map<String, Object> found = new HashMap<>();
+            found.put("clusterId", result.clusterId().get());
+            found.put("controller", result.controller().get());
+            found.put("nodes", result.nodes().get());
+            return found;
+        }
+
+        /** Maps whose keys are structures, as lists of pairs. */
+        private static List<Object> rows(Map<?, ?> map) {
+            List<Object> found = new ArrayList<>();
+            map.forEach((key, value) -> found.add(Map.of("key", key, "value", value)));
+            return found;
+        }
+
+        private static List<ConfigResource> resources(List<String> of) {
+            List<ConfigResource> found = new ArrayList<>();
+            for (String each : of) {
+                String[] parts = each.split(":", 2);
+                found.add(new ConfigResource(ConfigResource.Type.valueOf(parts[0]), parts[1]));
+            }
+            return found;
+        }
+
+        private static List<Integer> numbers(List<String> of) {
+            return of.stream().map(Integer::valueOf).toList();
         }
     }
 

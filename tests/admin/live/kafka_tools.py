@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -44,6 +45,19 @@ class KafkaTools:
         call = {"main": command, "arguments": arguments, "input": stdin}
         (answer,) = self._java.ask([json.dumps(call)])
         return msgspec.json.decode(answer, type=Outcome)
+
+    def admin(self, bootstrap: str, method: str, *of: str) -> Any:
+        """What a method of Java's Admin returns, as JSON of the fields of its classes.
+
+        ``of`` are names: topics, groups, users; "TOPIC:name" for describeConfigs. KafkaTools.java
+        lists the methods. Keys of maps are their texts ("topic-0" for a partition), and structures
+        as keys become lists of {"key": ..., "value": ...}. AssertionError with Kafka's error.
+        """
+        call = {"admin": method, "bootstrap": bootstrap, "of": of}
+        (line,) = self._java.ask([json.dumps(call)])
+        answer = json.loads(line)
+        assert "error" not in answer, f"{method} {' '.join(of)}: {answer}"
+        return answer["result"]
 
     def close(self) -> None:
         self._java.close()
