@@ -1,0 +1,121 @@
+"""A config as brokers answer with it, and names for the numbers in it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from kafka_admin_proto.messages.create_topics_response import CreatableTopicConfigs
+from kafka_admin_proto.messages.describe_configs_response import DescribeConfigsResourceResult
+from kafka_admin_proto.render.meanings import all_meanings
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+#: Source of a topic's own value, on the wire.
+TOPIC_CONFIG = 1
+_DEFAULT = 5
+#: Kafka's names on the wire that its clients and tools show otherwise.
+_SHOWN_SOURCES = {
+    "TOPIC_CONFIG": "DYNAMIC_TOPIC_CONFIG",
+    "CLIENT_METRICS_CONFIG": "DYNAMIC_CLIENT_METRICS_CONFIG",
+    "GROUP_CONFIG": "DYNAMIC_GROUP_CONFIG",
+}
+
+
+class _Value(msgspec.Struct, frozen=True):
+    """A named value, which ``repr`` masks where the name says that it is a credential."""
+
+    name: str
+    value: str | None
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        if self.value is not None and is_secret_name(self.name):
+            fields["value"] = MASK
+        return list(fields.items())
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({fields})"
+
+
+class ConfigSynonym(_Value, frozen=True):
+    """One of the places that a value may come from; the first of them wins."""
+
+    source: str | None
+
+
+class ConfigEntry(_Value, frozen=True):
+    """One config of a resource.
+
+    ``value`` is None for a ``sensitive`` one: brokers do not send it. ``source`` is Kafka's name
+    (DYNAMIC_TOPIC_CONFIG, DEFAULT_CONFIG). ``type`` (INT, LIST) and ``documentation`` are there
+    where they were asked for and the broker has them, ``synonyms`` likewise.
+    """
+
+    source: str | None
+    is_default: bool
+    read_only: bool
+    sensitive: bool
+    type: str | None = None
+    documentation: str | None = None
+    synonyms: list[ConfigSynonym] | None = None
+
+
+def entry_of_created(config: CreatableTopicConfigs) -> ConfigEntry:
+    """A config in the answer to CreateTopics."""
+    return ConfigEntry(
+        name=config.name,
+        value=config.value,
+        source=source_name(config.config_source),
+        is_default=config.config_source == _DEFAULT,
+        read_only=config.read_only,
+        sensitive=config.is_sensitive,
+    )
+
+
+def entry_of_described(
+    config: DescribeConfigsResourceResult, *, synonyms: bool, documentation: bool
+) -> ConfigEntry:
+    """A config in the answer to DescribeConfigs."""
+    source = config.config_source
+    return ConfigEntry(
+        name=config.name,
+        value=config.value,
+        source=source_name(source),
+        is_default=config.is_default if source < 0 else source == _DEFAULT,
+        read_only=config.read_only,
+        sensitive=config.is_sensitive,
+        type=_name("config_type", config.config_type) if config.config_type else None,
+        documentation=(config.documentation or None) if documentation else None,
+        synonyms=[
+            ConfigSynonym(name=each.name, value=each.value, source=source_name(each.source))
+            for each in config.synonyms
+        ]
+        if synonyms
+        else None,
+    )
+
+
+def is_override(config: DescribeConfigsResourceResult) -> bool:
+    """Whether the value was set for the topic itself.
+
+    The oldest brokers (DescribeConfigs 0) only say whether it is the default.
+    """
+    if config.config_source < 0:
+        return not config.is_default
+    return config.config_source == TOPIC_CONFIG
+
+
+def source_name(source: int) -> str | None:
+    """The name of a source in Kafka's clients and tools; None where the broker sends none."""
+    if source < 0:
+        return None
+    name = _name("config_source", source)
+    return _SHOWN_SOURCES.get(name, name)
+
+
+@cache
+def _name(meaning: str, number: int) -> str:
+    return all_meanings()[meaning].name(number) or str(number)

@@ -1,0 +1,339 @@
+"""Topics created, and waited for until every broker has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.errors import BrokerError
+from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, entry_of_created
+from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
+from kafka_admin_proto.admin.operations.failures import error_name, failure, failure_of
+from kafka_admin_proto.admin.operations.metadata import (
+    leaderless,
+    metadata_of_names,
+    slices,
+    topic_id_text,
+)
+from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.waiting import every_broker_sees
+from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.messages.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from kafka_admin_proto.messages.create_topics_response import (
+    CreatableTopicResult,
+    CreateTopicsResponse,
+)
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+#: A KRaft controller refuses a request that would write over 10,000 records: one for a topic, one
+#: for each of its partitions and configs. A topic with the broker's default of partitions counts
+#: as if it had this many.
+_RECORDS_PER_REQUEST, _DEFAULT_PARTITIONS = 5_000, 10
+#: Since these versions of CreateTopics a request can be validated only, and -1 is the default.
+_VALIDATE_ONLY, _DEFAULTS = 1, 4
+
+
+class NewTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A topic to create. -1 stands for the brokers' default.
+
+    ``assignment`` names the brokers of each partition, the preferred leader first; partitions and
+    replication factor are then -1.
+    """
+
+    name: str
+    partitions: int = -1
+    replication_factor: int = -1
+    assignment: dict[int, list[int]] | None = None
+    configs: dict[str, str | None] = {}
+
+    def __repr__(self) -> str:
+        shown = {key: MASK if is_secret_name(key) else value for key, value in self.configs.items()}
+        return (
+            f"NewTopic(name={self.name!r}, partitions={self.partitions}, "
+            f"replication_factor={self.replication_factor}, assignment={self.assignment!r}, "
+            f"configs={shown!r})"
+        )
+
+
+class CreatedTopic(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one topic.
+
+    ``partitions``, ``replication_factor`` and ``configs`` are what the broker answered, None where
+    it says nothing (before 2.4). ``config_error`` is why it leaves them out, for want of rights.
+    ``repeated``: the answer to an earlier attempt was lost; ``message`` says what follows.
+    ``complete`` says whether every broker knew the topic and each partition had a leader in time;
+    None where that was not waited for. ``missing`` names what was not there then; the topic may
+    still come.
+    """
+
+    name: str
+    topic_id: str | None = None
+    error: str | None = None
+    message: str | None = None
+    partitions: int | None = None
+    replication_factor: int | None = None
+    configs: list[ConfigEntry] | None = None
+    config_error: str | None = None
+    repeated: bool = False
+    complete: bool | None = None
+    missing: list[str] = []
+
+
+class CreateTopics(Caller):
+    """CreateTopics."""
+
+    async def create_topics(
+        self,
+        topics: Iterable[NewTopic],
+        *,
+        timeout: float = 30.0,
+        validate_only: bool = False,
+    ) -> list[CreatedTopic]:
+        """Create topics, each of them on its own: one that fails leaves the others.
+
+        With a ``timeout`` (seconds) above 0 the call waits until every live broker knows the
+        topics and each partition has a leader, or says what was missing when the time was over.
+        With 0 or less it returns as soon as the controller has taken the request.
+        ``validate_only`` creates nothing and answers as if it had.
+
+        Raises ValueError for a topic named twice, and what ``Caller.call`` raises.
+        """
+        wanted: dict[str, NewTopic] = {}
+        for topic in topics:
+            if topic.name in wanted:
+                raise ValueError(f"topic {topic.name!r} is to be created twice in one call")
+            wanted[topic.name] = topic
+        if not wanted:
+            return []
+        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        before = {} if validate_only else await _ids_before(self, list(wanted), deadline)
+        trigger = await triggers_only(self, timeout)
+        results: dict[str, CreatedTopic] = {}
+
+        async def attempt(names: list[str], left: float) -> dict[str, CreatedTopic]:
+            request = CreateTopicsRequest(
+                topics=[_creatable(wanted[name]) for name in names],
+                timeout_ms=0 if trigger else wire_timeout_ms(left),
+                validate_only=validate_only,
+            )
+            reply = await self.call(
+                request,
+                CreateTopicsResponse,
+                to=Target.CONTROLLER,
+                timeout=left,
+                versions=_versions(request),
+            )
+            return {
+                answer.name: _created(answer, wanted[answer.name], reply.maybe_repeated, trigger)
+                for answer in reply.body.topics
+                if answer.name in wanted
+            }
+
+        for batch in _batches(wanted.values()):
+            try:
+                results |= await retry_items(self, batch, attempt, timeout=deadline.left)
+            except KafkaAdminProtoError as failed:
+                if not results:
+                    raise
+                error, message = failure_of(failed)
+                for name in batch:
+                    results[name] = CreatedTopic(name=name, error=error, message=message)
+        answered = [results.get(name) or _unanswered(name) for name in wanted]
+        if validate_only:
+            return answered
+        answered = [await _judged(self, each, wanted, before, deadline) for each in answered]
+        return answered if timeout <= 0 else await _waited_for(self, answered, deadline)
+
+
+async def _ids_before(
+    caller: Caller, names: list[str], deadline: Deadline
+) -> dict[str, str | None]:
+    """The ids of topics that are there already, to judge TOPIC_ALREADY_EXISTS by."""
+    found: dict[str, str | None] = {}
+    for some in slices(names):
+        answer = await metadata_of_names(caller, some, timeout=deadline.left)
+        found |= {name: topic_id_text(topic.topic_id) for name, topic in answer.items()}
+    return found
+
+
+async def _judged(
+    caller: Caller,
+    result: CreatedTopic,
+    wanted: Mapping[str, NewTopic],
+    before: Mapping[str, str | None],
+    deadline: Deadline,
+) -> CreatedTopic:
+    """A TOPIC_ALREADY_EXISTS that may be our own doing, compared with what is there."""
+    if not result.repeated or result.error != "TOPIC_ALREADY_EXISTS":
+        return result
+    name = result.name
+    lost = "the answer to an earlier attempt was lost, and the topic exists"
+    try:
+        there = (await metadata_of_names(caller, [name], timeout=deadline.left)).get(name)
+        configs = await read_overrides(caller, [name], timeout=deadline.left)
+    except KafkaAdminProtoError as error:
+        note = f"{lost}: perhaps by that attempt; it could not be looked at: {error}"
+        return msgspec.structs.replace(result, message=note)
+    if there is None:
+        note = f"{lost}, says the controller; other brokers do not know it yet"
+        return msgspec.structs.replace(result, message=note)
+    topic_id = topic_id_text(there.topic_id)
+    if name in before and before[name] == topic_id:
+        note = f"the topic was there before this call (id {topic_id})"
+        return msgspec.structs.replace(result, topic_id=topic_id, message=note, repeated=False)
+    differences = list(_differences(wanted[name], there, configs.get(name)))
+    if differences:
+        note = f"{lost}: it was not there before this call, and has {'; '.join(differences)}"
+        return msgspec.structs.replace(result, topic_id=topic_id, message=note)
+    replicas = there.partitions[0].replica_nodes if there.partitions else []
+    return CreatedTopic(
+        name=name,
+        topic_id=topic_id,
+        message=f"{lost} now as asked (id {topic_id}): that attempt created it, or another "
+        "client did at the same time",
+        partitions=len(there.partitions),
+        replication_factor=len(replicas),
+        repeated=True,
+    )
+
+
+async def _waited_for(
+    caller: Caller, results: Sequence[CreatedTopic], deadline: Deadline
+) -> list[CreatedTopic]:
+    created = {each.name: each for each in results if each.error is None}
+
+    def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
+        if topic is None:
+            yield f"topic {name!r} is unknown"
+            return
+        wanted = created[name]
+        there = topic_id_text(topic.topic_id)
+        if there != wanted.topic_id and there is not None and wanted.topic_id is not None:
+            yield f"topic {name!r} is still an older one (id {there})"
+            return
+        count = len(topic.partitions)
+        if wanted.partitions is not None and count < wanted.partitions:
+            yield f"topic {name!r} has {count} of {wanted.partitions} partitions"
+        yield from leaderless(name, topic)
+
+    try:
+        left = await every_broker_sees(caller, list(created), missing, timeout=deadline.left)
+    except BrokerError as error:
+        note = f"created, and not waited for: {error}"
+        return [
+            msgspec.structs.replace(each, message=each.message or note)
+            if each.error is None
+            else each
+            for each in results
+        ]
+    return [
+        each if each.error is not None else _completed(each, left.get(each.name, []), deadline)
+        for each in results
+    ]
+
+
+def _unanswered(name: str) -> CreatedTopic:
+    message = "the controller's answer does not name this topic; describe it to see what is there"
+    return CreatedTopic(name=name, error="UNKNOWN_SERVER_ERROR", message=message)
+
+
+def _creatable(topic: NewTopic) -> CreatableTopic:
+    assignment = topic.assignment or {}
+    return CreatableTopic(
+        name=topic.name,
+        num_partitions=topic.partitions,
+        replication_factor=topic.replication_factor,
+        assignments=[
+            CreatableReplicaAssignment(partition_index=partition, broker_ids=list(brokers))
+            for partition, brokers in assignment.items()
+        ],
+        configs=[
+            CreatableTopicConfig(name=name, value=value) for name, value in topic.configs.items()
+        ],
+    )
+
+
+def _versions(request: CreateTopicsRequest) -> VersionRange:
+    defaults = any(
+        not topic.assignments and -1 in (topic.num_partitions, topic.replication_factor)
+        for topic in request.topics
+    )
+    lowest = _DEFAULTS if defaults else _VALIDATE_ONLY if request.validate_only else 0
+    return VersionRange(lowest, MAX_VERSION)
+
+
+def _created(
+    answer: CreatableTopicResult, wanted: NewTopic, repeated: bool, trigger: bool
+) -> CreatedTopic:
+    if trigger and error_name(answer.error_code) == "REQUEST_TIMED_OUT":
+        note = "the controller has taken the request and does not wait for the topic"
+        return CreatedTopic(name=answer.name, message=note, repeated=repeated)
+    error, message = failure(answer.error_code, answer.error_message)
+    if error is not None:
+        return CreatedTopic(name=answer.name, error=error, message=message, repeated=repeated)
+    asked = wanted.partitions if wanted.assignment is None else len(wanted.assignment)
+    count, factor = answer.num_partitions, answer.replication_factor
+    config_error, _ = failure(answer.topic_config_error_code)
+    return CreatedTopic(
+        name=answer.name,
+        topic_id=topic_id_text(answer.topic_id),
+        partitions=count if count >= 0 else asked if asked >= 0 else None,
+        replication_factor=factor if factor >= 0 else None,
+        configs=None
+        if answer.num_partitions < 0 or answer.configs is None
+        else [entry_of_created(config) for config in answer.configs],
+        config_error=config_error,
+        repeated=repeated,
+    )
+
+
+def _completed(result: CreatedTopic, missing: list[str], deadline: Deadline) -> CreatedTopic:
+    if not missing:
+        return msgspec.structs.replace(result, complete=True)
+    note = (
+        f"created, but not complete after {deadline.seconds:g} s: {'; '.join(missing)}; "
+        "the rest may still come"
+    )
+    return msgspec.structs.replace(result, message=note, complete=False, missing=missing)
+
+
+def _batches(topics: Iterable[NewTopic]) -> Iterator[list[str]]:
+    """Names of topics that one request may create, in order."""
+    batch: list[str] = []
+    records = 0
+    for topic in topics:
+        count = len(topic.assignment) if topic.assignment else topic.partitions
+        own = 1 + (_DEFAULT_PARTITIONS if count < 0 else count) + len(topic.configs)
+        if batch and records + own > _RECORDS_PER_REQUEST:
+            yield batch
+            batch, records = [], 0
+        batch.append(topic.name)
+        records += own
+    yield batch
+
+
+def _differences(
+    wanted: NewTopic, there: MetadataResponseTopic, configs: Mapping[str, str | None] | None
+) -> Iterator[str]:
+    """How a topic is not what was asked for."""
+    replicas = {each.partition_index: each.replica_nodes for each in there.partitions}
+    if wanted.assignment is not None and wanted.assignment != replicas:
+        yield "another assignment"
+    if wanted.partitions >= 0 and wanted.partitions != len(replicas):
+        yield f"{len(replicas)} partitions where {wanted.partitions} were asked for"
+    factors = {len(brokers) for brokers in replicas.values()}
+    if wanted.replication_factor >= 0 and factors - {wanted.replication_factor}:
+        yield f"another replication factor than {wanted.replication_factor}"
+    for key, value in wanted.configs.items():
+        if value is not None and configs is not None and configs.get(key) != value:
+            yield f"another value of {key}"

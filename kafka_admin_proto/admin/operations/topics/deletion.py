@@ -1,0 +1,279 @@
+"""Topics deleted, and waited for until no broker has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from uuid import UUID
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.errors import BrokerError
+from kafka_admin_proto.admin.operations.failures import failure, failure_of
+from kafka_admin_proto.admin.operations.metadata import (
+    metadata_of_ids,
+    metadata_of_names,
+    slices,
+    topic_id_text,
+    topic_uuid,
+)
+from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.waiting import every_broker_sees
+from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.messages.delete_topics_request import (
+    DeleteTopicsRequest,
+    DeleteTopicState,
+)
+from kafka_admin_proto.messages.delete_topics_response import (
+    DeletableTopicResult,
+    DeleteTopicsResponse,
+)
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
+from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
+
+_DELETE_TOPICS = 20
+#: Since this version of DeleteTopics topics may be named by their ids.
+_BY_ID = 6
+#: The errors of a topic that is not there.
+_ABSENT = frozenset({"UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID"})
+
+
+class DeletedTopic(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one topic.
+
+    ``repeated``: the answer to an earlier attempt was lost; ``message`` says what follows.
+    ``complete`` says whether no broker knew the topic any more in time; None where that was not
+    waited for. ``missing`` names the brokers that still did.
+    """
+
+    name: str | None
+    topic_id: str | None = None
+    error: str | None = None
+    message: str | None = None
+    repeated: bool = False
+    complete: bool | None = None
+    missing: list[str] = []
+
+
+class _Item(msgspec.Struct, frozen=True):
+    """A topic to delete. ``known`` says whether it was there before; None is not known."""
+
+    name: str | None
+    topic_id: UUID | None
+    known: bool
+
+
+class DeleteTopics(Caller):
+    """DeleteTopics."""
+
+    async def delete_topics(
+        self,
+        names: Iterable[str] = (),
+        *,
+        topic_ids: Iterable[str | UUID] = (),
+        if_exists: bool = False,
+        timeout: float = 30.0,
+    ) -> list[DeletedTopic]:
+        """Delete topics by name or by id, each of them on its own.
+
+        With a ``timeout`` (seconds) above 0 the call waits until no live broker knows the topics,
+        or says which one still did when the time was over. With 0 or less it returns as soon as
+        the controller has taken the request. ``if_exists``: a topic that is not there is no error.
+
+        A topic given by name is deleted by the id that it had at first, where brokers have ids:
+        a second attempt, after a lost answer, cannot hit a new topic of the same name.
+
+        Raises ValueError for a topic named twice, TopicIdError, and what ``Caller.call`` raises.
+        """
+        asked: list[str | UUID] = [*names, *map(topic_uuid, topic_ids)]
+        if len(set(asked)) < len(asked):
+            raise ValueError("a topic is to be deleted twice in one call")
+        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        items = await _resolved(self, asked, deadline)
+        trigger = await triggers_only(self, timeout)
+        by_id = await _has_ids(self)
+        results = await _delete(self, items, by_id=by_id, trigger=trigger, deadline=deadline)
+        # A broker that had not heard of the newest topic of that name gave an older one's id.
+        stale = [
+            item
+            for item, result in results.items()
+            if by_id and result.error == "UNKNOWN_TOPIC_ID" and not result.repeated
+            and item.name in asked
+        ]  # fmt: skip
+        again = await _delete(
+            self, [_without_id(item) for item in stale],
+            by_id=by_id, trigger=trigger, deadline=deadline,
+        )  # fmt: skip
+        for item in stale:
+            results[item] = again[_without_id(item)]
+        judged = [_judged(results[item], item, if_exists) for item in items]
+        return judged if timeout <= 0 else await _waited_for(self, judged, deadline)
+
+
+async def _resolved(caller: Caller, asked: Sequence[str | UUID], deadline: Deadline) -> list[_Item]:
+    """Names with the ids that they have now, and ids with their names."""
+    ids: dict[str, UUID] = {}
+    names: dict[UUID, str | None] = {}
+    for some in slices([each for each in asked if isinstance(each, str)]):
+        answer = await metadata_of_names(caller, some, timeout=deadline.left)
+        ids |= {name: topic.topic_id for name, topic in answer.items()}
+    for these in slices([each for each in asked if isinstance(each, UUID)]):
+        found = await metadata_of_ids(caller, these, timeout=deadline.left)
+        names |= {topic_id: topic.name for topic_id, topic in found.items()}
+    return [
+        _Item(names.get(each), each, each in names)
+        if isinstance(each, UUID)
+        else _Item(each, _nonzero(ids.get(each)), each in ids)
+        for each in asked
+    ]
+
+
+async def _has_ids(caller: Caller) -> bool:
+    spoken = (await caller.versions(Target.CONTROLLER)).get(_DELETE_TOPICS, VersionRange.NONE)
+    return _BY_ID in spoken
+
+
+async def _delete(
+    caller: Caller, items: Sequence[_Item], *, by_id: bool, trigger: bool, deadline: Deadline
+) -> dict[_Item, DeletedTopic]:
+    versions = VersionRange(_BY_ID, MAX_VERSION) if by_id else VersionRange(0, _BY_ID - 1)
+
+    async def attempt(some: list[_Item], left: float) -> dict[_Item, DeletedTopic]:
+        request = DeleteTopicsRequest(timeout_ms=0 if trigger else wire_timeout_ms(left))
+        if by_id:
+            request.topics = [_state(item) for item in some]
+        else:
+            request.topic_names = [item.name for item in some if item.name is not None]
+        reply = await caller.call(
+            request,
+            DeleteTopicsResponse,
+            to=Target.CONTROLLER,
+            timeout=left,
+            versions=versions,
+        )
+        by_key: dict[str | UUID | None, DeletableTopicResult] = {}
+        for answer in reply.body.responses:
+            by_key[answer.name] = by_key[answer.topic_id] = answer
+        return {
+            item: _deleted(
+                by_key.get(item.topic_id if by_id and item.topic_id else item.name),
+                item,
+                repeated=reply.maybe_repeated,
+                trigger=trigger,
+            )
+            for item in some
+        }
+
+    results: dict[_Item, DeletedTopic] = {}
+    usable = items if by_id else [item for item in items if item.name is not None]
+    for some in slices(usable):
+        try:
+            results |= await retry_items(caller, some, attempt, timeout=deadline.left)
+        except KafkaAdminProtoError as failed:
+            if not results:
+                raise
+            error, message = failure_of(failed)
+            results |= {
+                item: DeletedTopic(name=item.name, error=error, message=message) for item in some
+            }
+    for item in items:
+        if item not in results:
+            results[item] = DeletedTopic(
+                name=None,
+                topic_id=None if item.topic_id is None else topic_id_text(item.topic_id),
+                error="UNKNOWN_TOPIC_ID",
+                message="no broker knows a topic of this id",
+            )
+    return results
+
+
+async def _waited_for(
+    caller: Caller, results: Sequence[DeletedTopic], deadline: Deadline
+) -> list[DeletedTopic]:
+    deleted = {
+        each.name: each.topic_id for each in results if each.error is None and each.name is not None
+    }
+
+    def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
+        if topic is None:
+            return
+        there = topic_id_text(topic.topic_id)
+        if there is None or deleted[name] is None or there == deleted[name]:
+            yield f"topic {name!r} is still known"
+
+    try:
+        left = await every_broker_sees(caller, list(deleted), missing, timeout=deadline.left)
+    except BrokerError as error:
+        note = f"deleted, and not waited for: {error}"
+        return [
+            each if each.error is not None else msgspec.structs.replace(each, message=note)
+            for each in results
+        ]
+    return [
+        _completed(each, left.get(each.name, []), deadline) if each.name in deleted else each
+        for each in results
+    ]
+
+
+def _nonzero(topic_id: UUID | None) -> UUID | None:
+    return None if topic_id == ZERO_TOPIC_ID else topic_id
+
+
+def _without_id(item: _Item) -> _Item:
+    return _Item(item.name, None, item.known)
+
+
+def _state(item: _Item) -> DeleteTopicState:
+    if item.topic_id is None:
+        return DeleteTopicState(name=item.name)
+    return DeleteTopicState(topic_id=item.topic_id)
+
+
+def _deleted(
+    answer: DeletableTopicResult | None, item: _Item, *, repeated: bool, trigger: bool
+) -> DeletedTopic:
+    if answer is None:
+        return DeletedTopic(
+            name=item.name,
+            error="UNKNOWN_SERVER_ERROR",
+            message="the controller's answer does not name this topic; list topics to see it",
+            repeated=repeated,
+        )
+    found, message = failure(answer.error_code, answer.error_message)
+    if trigger and found == "REQUEST_TIMED_OUT":
+        found, message = None, "the controller has taken the request and does not wait"
+    topic_id = _nonzero(answer.topic_id) or item.topic_id
+    return DeletedTopic(
+        name=answer.name if item.name is None else item.name,
+        topic_id=None if topic_id is None else topic_id_text(topic_id),
+        error=found,
+        message=message,
+        repeated=repeated,
+    )
+
+
+def _judged(result: DeletedTopic, item: _Item, if_exists: bool) -> DeletedTopic:
+    """An absent topic is no error where it may be our own doing, or where nobody minds."""
+    if result.error not in _ABSENT:
+        return result
+    if result.repeated and item.known:
+        note = (
+            "the answer to an earlier attempt was lost; the topic was there before this call and "
+            "is not now: that attempt deleted it, or another client did at the same time"
+        )
+        return msgspec.structs.replace(result, error=None, message=note)
+    if if_exists:
+        return msgspec.structs.replace(result, error=None, message="there was no such topic")
+    return msgspec.structs.replace(result, repeated=False)
+
+
+def _completed(result: DeletedTopic, missing: list[str], deadline: Deadline) -> DeletedTopic:
+    if not missing:
+        return msgspec.structs.replace(result, complete=True)
+    note = (
+        f"deleted, but not gone everywhere after {deadline.seconds:g} s: {'; '.join(missing)}; "
+        "that may still come"
+    )
+    return msgspec.structs.replace(result, message=note, complete=False, missing=missing)

@@ -1,0 +1,306 @@
+"""Topics listed and described."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from uuid import UUID
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
+from kafka_admin_proto.admin.operations.failures import failure
+from kafka_admin_proto.admin.operations.metadata import (
+    UNKNOWN_TOPIC_ID,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    all_metadata,
+    metadata_of_ids,
+    metadata_of_names,
+    slices,
+    topic_id_text,
+    topic_uuid,
+)
+from kafka_admin_proto.admin.operations.permissions import operation_names
+from kafka_admin_proto.admin.operations.topics.pages import DESCRIBE_TOPIC_PARTITIONS, read_pages
+from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag, lag_of_replicas
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.messages.describe_topic_partitions_response import (
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+from kafka_admin_proto.messages.metadata_response import (
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+
+class ListedTopic(msgspec.Struct, frozen=True):
+    """A topic, with the number of its partitions. Brokers before 2.8 have no topic ids."""
+
+    name: str
+    topic_id: str | None
+    internal: bool
+    partitions: int
+
+
+class PartitionDescription(msgspec.Struct, frozen=True, kw_only=True):
+    """One partition. Brokers are ids; the first replica is the preferred leader.
+
+    ``leader`` is None where there is none. ``elr`` are eligible leader replicas and
+    ``last_known_elr`` those before the last of them was lost; None where brokers do not have that
+    (before 4.0, and with ZooKeeper). ``lag`` is there where it was asked for.
+    """
+
+    partition: int
+    leader: int | None
+    leader_epoch: int | None
+    replicas: list[int]
+    isr: list[int]
+    offline: list[int]
+    elr: list[int] | None = None
+    last_known_elr: list[int] | None = None
+    lag: list[ReplicaLag] | None = None
+    error: str | None = None
+    message: str | None = None
+
+
+class TopicDescription(msgspec.Struct, frozen=True, kw_only=True):
+    """One topic. ``configs`` are those set for the topic itself, by name.
+
+    ``configs`` and ``authorized_operations`` (Kafka's names) are None where they were not asked
+    for, or where the client may not know them.
+    """
+
+    name: str | None
+    topic_id: str | None = None
+    internal: bool = False
+    partitions: list[PartitionDescription] = []
+    configs: dict[str, str | None] | None = None
+    authorized_operations: list[str] | None = None
+    error: str | None = None
+    message: str | None = None
+
+
+class DescribeTopics(Caller):
+    """Metadata and DescribeTopicPartitions; neither of them ever creates a topic here."""
+
+    async def list_topics(
+        self,
+        *,
+        pattern: str | None = None,
+        include_internal: bool = True,
+        timeout: float | None = None,
+    ) -> list[ListedTopic]:
+        """The topics that the client may describe, by name.
+
+        ``pattern`` is a regular expression of Python's that whole names match.
+        """
+        matches = _matcher(pattern)
+        return sorted(
+            (
+                ListedTopic(
+                    topic.name,
+                    topic_id_text(topic.topic_id),
+                    topic.is_internal,
+                    len(topic.partitions),
+                )
+                for topic in await all_metadata(self, timeout=timeout)
+                if topic.name is not None
+                and matches(topic.name)
+                and (include_internal or not topic.is_internal)
+            ),
+            key=lambda topic: topic.name,
+        )
+
+    async def describe_topics(
+        self,
+        names: Iterable[str] | None = None,
+        *,
+        topic_ids: Iterable[str | UUID] = (),
+        pattern: str | None = None,
+        include_internal: bool = True,
+        lag: bool = False,
+        configs: bool = False,
+        authorized_operations: bool = False,
+        timeout: float | None = None,
+    ) -> list[TopicDescription]:
+        """Describe topics by name, by id, or all that match a pattern; all of them without either.
+
+        Topics that are named come in the order of the call, each unknown one with its error;
+        others by name. ``pattern`` is a regular expression of Python's that whole names match; it
+        and ``include_internal`` choose among all topics. ``lag`` asks the brokers of all replicas
+        where their logs end; ``configs`` asks for what is set for the topics themselves.
+
+        Where brokers have DescribeTopicPartitions, answers come in pages of 2,000 partitions. No
+        topic is created, whatever the brokers' auto.create.topics.enable.
+        """
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        ids = [topic_uuid(each) for each in topic_ids]
+        if names is None and not ids:
+            found = await _read(self, None, authorized_operations, deadline)
+            matches = _matcher(pattern)
+            described = [
+                found[name]
+                for name in sorted(found)
+                if matches(name) and (include_internal or not found[name].internal)
+            ]
+        elif pattern is not None:
+            raise ValueError("a pattern chooses among all topics; give names, ids or a pattern")
+        else:
+            described = await _named(
+                self, list(dict.fromkeys(names or ())), ids, authorized_operations, deadline
+            )
+        if configs:
+            described = await _with_configs(self, described, deadline)
+        if lag:
+            described = await _with_lag(self, described, deadline)
+        return described
+
+
+async def _named(
+    caller: Caller, names: list[str], ids: list[UUID], operations: bool, deadline: Deadline
+) -> list[TopicDescription]:
+    named: dict[UUID, str] = {}
+    for some in slices(ids):
+        answer = await metadata_of_ids(caller, some, timeout=deadline.left)
+        named |= {
+            topic_id: topic.name for topic_id, topic in answer.items() if topic.name is not None
+        }
+    found = await _read(caller, [*names, *named.values()], operations, deadline)
+    by_name = [found.get(name) or _unknown(name) for name in names]
+    # A topic that was deleted and created anew since then has the name and another id.
+    by_id = [
+        found[named[each]]
+        if each in named
+        and named[each] in found
+        and found[named[each]].topic_id in (topic_id_text(each), None)
+        else _unknown_id(each)
+        for each in dict.fromkeys(ids)
+    ]
+    return [*by_name, *by_id]
+
+
+async def _read(
+    caller: Caller, names: list[str] | None, operations: bool, deadline: Deadline
+) -> dict[str, TopicDescription]:
+    found: dict[str, TopicDescription] = {}
+    if names is not None and not names:
+        return found
+    if DESCRIBE_TOPIC_PARTITIONS in await caller.versions(Target.ANY):
+        for topic in (await read_pages(caller, names, deadline)).values():
+            if topic.name is not None:
+                found[topic.name] = _described(topic, operations)
+        return found
+    if names is None:
+        everything = await all_metadata(
+            caller, authorized_operations=operations, timeout=deadline.left
+        )
+        return {
+            topic.name: _described(topic, operations)
+            for topic in everything
+            if topic.name is not None
+        }
+    for some in slices(names):
+        answer = await metadata_of_names(
+            caller, some, authorized_operations=operations, timeout=deadline.left
+        )
+        found |= {name: _described(topic, operations) for name, topic in answer.items()}
+    return found
+
+
+async def _with_configs(
+    caller: Caller, topics: Sequence[TopicDescription], deadline: Deadline
+) -> list[TopicDescription]:
+    names = [each.name for each in topics if each.error is None and each.name is not None]
+    overrides = await read_overrides(caller, names, timeout=deadline.left)
+    return [
+        msgspec.structs.replace(each, configs=overrides.get(each.name or "")) for each in topics
+    ]
+
+
+async def _with_lag(
+    caller: Caller, topics: Sequence[TopicDescription], deadline: Deadline
+) -> list[TopicDescription]:
+    partitions = {
+        (topic.name, each.partition): (each.leader, each.replicas)
+        for topic in topics
+        if topic.name is not None
+        for each in topic.partitions
+    }
+    lags = await lag_of_replicas(caller, partitions, timeout=deadline.left)
+    return [
+        msgspec.structs.replace(
+            topic,
+            partitions=[
+                msgspec.structs.replace(each, lag=lags.get((topic.name or "", each.partition)))
+                for each in topic.partitions
+            ],
+        )
+        for topic in topics
+    ]
+
+
+def _matcher(pattern: str | None) -> Callable[[str], object]:
+    """Truth for names that match as a whole; raises ValueError for what is no pattern."""
+    if pattern is None:
+        return bool
+    try:
+        return re.compile(pattern).fullmatch
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+
+
+def _unknown(name: str) -> TopicDescription:
+    error, message = failure(UNKNOWN_TOPIC_OR_PARTITION)
+    return TopicDescription(name=name, error=error, message=message)
+
+
+def _unknown_id(topic_id: UUID) -> TopicDescription:
+    error, message = failure(UNKNOWN_TOPIC_ID)
+    return TopicDescription(
+        name=None, topic_id=topic_id_text(topic_id), error=error, message=message
+    )
+
+
+def _described(
+    topic: MetadataResponseTopic | DescribeTopicPartitionsResponseTopic, operations: bool
+) -> TopicDescription:
+    error, message = failure(topic.error_code)
+    partitions: Sequence[MetadataResponsePartition | DescribeTopicPartitionsResponsePartition] = (
+        topic.partitions
+    )
+    return TopicDescription(
+        name=topic.name,
+        topic_id=topic_id_text(topic.topic_id),
+        internal=topic.is_internal,
+        partitions=[
+            _partition(each) for each in sorted(partitions, key=lambda each: each.partition_index)
+        ],
+        authorized_operations=operation_names(topic.topic_authorized_operations)
+        if operations
+        else None,
+        error=error,
+        message=message,
+    )
+
+
+def _partition(
+    each: MetadataResponsePartition | DescribeTopicPartitionsResponsePartition,
+) -> PartitionDescription:
+    error, message = failure(each.error_code)
+    elr = last_known_elr = None
+    if isinstance(each, DescribeTopicPartitionsResponsePartition):
+        elr, last_known_elr = each.eligible_leader_replicas, each.last_known_elr
+    return PartitionDescription(
+        partition=each.partition_index,
+        leader=each.leader_id if each.leader_id >= 0 else None,
+        leader_epoch=each.leader_epoch if each.leader_epoch >= 0 else None,
+        replicas=each.replica_nodes,
+        isr=each.isr_nodes,
+        offline=each.offline_replicas,
+        elr=elr,
+        last_known_elr=last_known_elr,
+        error=error,
+        message=message,
+    )
