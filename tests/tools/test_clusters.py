@@ -1,4 +1,4 @@
-"""When a cluster of real nodes counts as started."""
+"""When a cluster of real nodes counts as started, and the properties of its listeners."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from tools.clusters import HOST, Cluster, ClusterError, Node, free_ports
+from tools.clusters import HOST, Cluster, ClusterError, Listener, Node, free_ports, sasl_properties
+from tools.clusters.listeners import listener_properties
 
 #: Logs that it has started, and listens a moment later on the port that is its argument.
 _SLOW_LISTENER = """
 import socket, sys, time
-open("server.log", "w").write("Kafka Server started (kafka.server.KafkaRaftServer)")
+open("server.log", "a").write("Kafka Server started (kafka.server.KafkaRaftServer)")
 time.sleep(0.6)
 with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
     time.sleep(60)
 """
 #: Logs that it has started, and ends.
 _DEAD = """
-open("server.log", "w").write("Kafka Server started (kafka.server.KafkaRaftServer)")
+open("server.log", "a").write("Kafka Server started (kafka.server.KafkaRaftServer)")
 raise SystemExit(3)
 """
 
@@ -57,3 +58,34 @@ def test_a_node_that_ends_is_not_waited_for(
 ) -> None:
     with pytest.raises(ClusterError, match=r"did not start|its process ended with 3"):
         start_as(cluster, _DEAD, monkeypatch)
+
+
+def test_a_node_is_started_again(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its log said of an earlier start does not count."""
+    start_as(cluster, _SLOW_LISTENER, monkeypatch)
+    cluster.crash(1)
+    assert not cluster.nodes[1].running
+    cluster.start_again(1)
+    with socket.create_connection((HOST, cluster.ports[0]), timeout=1):
+        pass
+
+
+def test_properties_of_listeners() -> None:
+    listeners = [
+        Listener("SASL", "SASL_PLAINTEXT", sasl_properties(["PLAIN"], {"bob": "secret"})),
+        Listener("NOWHERE", advertised="no-such-host.invalid:1"),
+    ]
+    found = listener_properties(listeners, {"PLAINTEXT": 1001, "SASL": 1002, "NOWHERE": 1003})
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    assert found == {
+        "listeners": ("PLAINTEXT://127.0.0.1:1001,SASL://127.0.0.1:1002,NOWHERE://127.0.0.1:1003"),
+        "advertised.listeners": (
+            "PLAINTEXT://127.0.0.1:1001,SASL://127.0.0.1:1002,NOWHERE://no-such-host.invalid:1"
+        ),
+        "listener.security.protocol.map": (
+            "PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,NOWHERE:PLAINTEXT"
+        ),
+        "inter.broker.listener.name": "PLAINTEXT",
+        "listener.name.sasl.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.sasl.plain.sasl.jaas.config": f'{module} required user_bob="secret";',
+    }

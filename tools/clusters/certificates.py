@@ -38,6 +38,7 @@ class Authority:
             "req", "-x509", *_KEY, "-days", "2", "-subj", f"/CN={name}",
             "-keyout", self.certificate.key, "-out", self.certificate.file,
         )  # fmt: skip
+        _bundle(self.certificate)
 
     def issue(
         self, name: str, *, hosts: Sequence[str] = (f"IP:{HOST}", "DNS:localhost"), days: int = 2
@@ -55,8 +56,12 @@ class Authority:
             "-CA", self.certificate.file, "-CAkey", self.certificate.key, "-CAcreateserial",
             "-out", made.file,
         )  # fmt: skip
-        made.bundle.write_text(made.key.read_text() + made.file.read_text())
+        _bundle(made)
         return made
+
+
+def _bundle(made: Certificate) -> None:
+    made.bundle.write_text(made.key.read_text() + made.file.read_text())
 
 
 def _openssl(*arguments: str | Path) -> None:

@@ -20,6 +20,7 @@ START_S = 90.0
 #: Below what Linux gives to clients by itself (from 32768), so that no client takes such a port
 #: and a filter by port means servers.
 _PORTS = range(20_000, 32_000)
+_given: set[int] = set()
 #: Small, and quick to start: they live for a minute.
 JVM_OPTIONS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
@@ -63,15 +64,17 @@ class ClusterError(Exception):
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody listens on, none of them twice."""
+    """Ports of 127.0.0.1 that nobody listens on, none of them twice in this process."""
     found: list[int] = []
-    for port in random.sample(_PORTS, len(_PORTS)):
+    untouched = [port for port in _PORTS if port not in _given]
+    for port in random.sample(untouched, len(untouched)):
         with socket.socket() as probe:
             try:
                 probe.bind((HOST, port))
             except OSError:
                 continue
         found.append(port)
+        _given.add(port)
         if len(found) == count:
             return found
     raise ClusterError(f"{count} free ports are not to be had on {HOST}")

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.clusters import (
+    HOST,
     Authority,
     Certificate,
     Cluster,
     Listener,
+    free_ports,
     kraft,
     sasl_properties,
     tls_properties,
@@ -31,7 +33,7 @@ class Secured:
     Listeners: PLAINTEXT; TLS; MUTUAL (TLS that asks for a client's certificate); SASL and SASL_TLS
     (PLAIN and SCRAM); SCRAM_ONLY (SCRAM-SHA-512 alone); EXPIRED and OTHER_NAME (TLS whose
     certificate is over, or for another host); NOWHERE (plain; it advertises a host that no
-    resolver knows).
+    resolver knows); PROXIED (plain; it advertises ``proxy_port`` of this machine).
 
     ``authority`` has signed all of their certificates, ``stranger`` none; ``client`` is a
     client's for MUTUAL.
@@ -41,6 +43,7 @@ class Secured:
     authority: Certificate
     stranger: Certificate
     client: Certificate
+    proxy_port: int
 
     def address(self, listener: str) -> str:
         return self.cluster.address(listener)
@@ -56,6 +59,7 @@ def start_secured(folder: Path) -> Iterator[Secured]:
     )
     expired = tls_properties(authority.issue("expired", days=-1))
     other = tls_properties(authority.issue("other", hosts=["DNS:other.invalid"]))
+    (proxy_port,) = free_ports(1)
     sasl = sasl_properties(MECHANISMS, PASSWORDS)
     listeners = [
         Listener("TLS", "SSL", server),
@@ -66,6 +70,7 @@ def start_secured(folder: Path) -> Iterator[Secured]:
         Listener("EXPIRED", "SSL", expired),
         Listener("OTHER_NAME", "SSL", other),
         Listener("NOWHERE", advertised=NOWHERE),
+        Listener("PROXIED", advertised=f"{HOST}:{proxy_port}"),
     ]
     scram = [
         f"{mechanism}=[name={name},password={password}]"
@@ -80,4 +85,4 @@ def start_secured(folder: Path) -> Iterator[Secured]:
     home = folder / "cluster"
     with kraft(home, listeners=listeners, scram=scram, properties=properties) as cluster:
         client = authority.issue("client")
-        yield Secured(cluster, authority.certificate, stranger.certificate, client)
+        yield Secured(cluster, authority.certificate, stranger.certificate, client, proxy_port)
