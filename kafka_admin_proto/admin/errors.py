@@ -6,6 +6,7 @@
     └── AdminError                    the root of what the admin client raises
         ├── ConfigurationError        a setting or property that cannot work (also ValueError)
         ├── ConnectionFailedError     no connection: address, reason, what to do
+        │   ├── ConnectionLostError   an open connection ended before the answer
         │   ├── TlsError              the handshake failed: certificate, name, expiry, no TLS there
         │   └── AuthenticationError   the broker refused the credentials or the mechanism
         ├── RequestTimedOutError      the time was over before the answer; the request may still act
@@ -38,6 +39,14 @@ class ConnectionFailedError(AdminError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class ConnectionLostError(ConnectionFailedError):
+    """An open connection ended. ``may_have_acted`` says whether the request was on its way."""
+
+    def __init__(self, message: str, *, address: str = "", may_have_acted: bool = False) -> None:
+        super().__init__(message, address=address)
+        self.may_have_acted = may_have_acted
 
 
 class TlsError(ConnectionFailedError):

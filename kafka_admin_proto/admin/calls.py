@@ -1,0 +1,56 @@
+"""One call on its way: what is asked for, and what has come of it so far."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from kafka_admin_proto.admin.caller import Target
+from kafka_admin_proto.admin.errors import RequestTimedOutError
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.protocol.payloads import api_name
+from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.values import Message
+
+_R = TypeVar("_R", bound=Message)
+
+
+class Call(Generic[_R]):
+    """A request, where it goes, its time, and its attempts."""
+
+    def __init__(
+        self,
+        request: Message,
+        response: type[_R],
+        to: int | Target,
+        deadline: Deadline,
+        *,
+        repeatable: bool = True,
+        versions: VersionRange | None = None,
+    ) -> None:
+        self.request = request
+        self.response = response
+        self.to = to
+        self.deadline = deadline
+        self.repeatable = repeatable
+        self.versions = versions
+        self.attempts = 0
+        #: What is being waited for, for sentences.
+        self.waiting = "a connection"
+        self.last_error = ""
+        self.is_sent = False
+        self.maybe_repeated = False
+
+    @property
+    def api(self) -> str:
+        return api_name(self.request.api_key or 0) or self.request.message_name
+
+    def timed_out(self) -> RequestTimedOutError:
+        """The error for the end of the call's time."""
+        may_have_acted = self.is_sent or self.maybe_repeated
+        parts = [f"{self.api} was not done within {self.deadline.seconds:g} s"]
+        parts.append(f"waiting for {self.waiting}")
+        if self.last_error:
+            parts.append(f"the last error was: {self.last_error}")
+        if may_have_acted:
+            parts.append("the request was sent, and the cluster may still act on it")
+        return RequestTimedOutError("; ".join(parts), may_have_acted=may_have_acted)

@@ -1,0 +1,59 @@
+"""What a client knows of its cluster, and what answers say about it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Broker
+from kafka_admin_proto.messages.describe_cluster_response import DescribeClusterResponse
+from kafka_admin_proto.messages.metadata_response import MetadataResponse
+from kafka_admin_proto.protocol.error_codes import error_code
+from kafka_admin_proto.values import StructValue
+
+_NOT_CONTROLLER = error_code("NOT_CONTROLLER").code
+
+
+class ClusterView(msgspec.Struct, frozen=True):
+    """Live brokers (or controllers) by id, and the controller's id, None while there is none.
+
+    ``seen_at`` is on the clock of time.monotonic.
+    """
+
+    brokers: Mapping[int, Broker]
+    controller: int | None
+    seen_at: float
+
+    @property
+    def age(self) -> float:
+        """Seconds since a broker said so."""
+        return time.monotonic() - self.seen_at
+
+    @property
+    def ids(self) -> str:
+        """The live brokers, for sentences."""
+        return ", ".join(map(str, sorted(self.brokers))) or "none"
+
+
+def view_of(response: MetadataResponse | DescribeClusterResponse) -> ClusterView:
+    """What a response says about the cluster."""
+    brokers: dict[int, Broker] = {}
+    if isinstance(response, MetadataResponse):
+        for row in response.brokers:
+            brokers[row.node_id] = Broker(row.node_id, row.host, row.port, row.rack)
+    else:
+        for each in response.brokers:
+            brokers[each.broker_id] = Broker(each.broker_id, each.host, each.port, each.rack)
+    controller = response.controller_id if response.controller_id in brokers else None
+    return ClusterView(brokers, controller, time.monotonic())
+
+
+def says_not_controller(answer: object) -> bool:
+    """Whether NOT_CONTROLLER stands on top of an answer, or in any of its items."""
+    if getattr(answer, "error_code", 0) == _NOT_CONTROLLER:
+        return True
+    if isinstance(answer, StructValue):
+        return any(says_not_controller(getattr(answer, name)) for name in answer.__struct_fields__)
+    return isinstance(answer, list) and any(map(says_not_controller, answer))

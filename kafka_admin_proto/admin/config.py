@@ -1,0 +1,248 @@
+"""The settings of a client: from arguments, from a properties file of Kafka's tools, or both."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kafka_admin_proto.admin.errors import ConfigurationError
+from kafka_admin_proto.admin.retry import Backoff
+from kafka_admin_proto.admin.settings.addresses import Address, parse_addresses
+from kafka_admin_proto.admin.settings.jaas import read_jaas
+from kafka_admin_proto.admin.settings.properties import read_properties
+from kafka_admin_proto.admin.settings.tls import TLS_PROPERTIES, TlsSettings
+from kafka_admin_proto.wire.secrets import MASK
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+
+#: Properties that are times in milliseconds → attribute in seconds.
+_TIMES = {
+    "default.api.timeout.ms": "timeout",
+    "request.timeout.ms": "request_timeout",
+    "socket.connection.setup.timeout.ms": "connect_timeout",
+    "metadata.max.age.ms": "metadata_max_age",
+}
+#: Back-offs: attribute → property of the first pause, property of the longest.
+_BACKOFFS = {
+    "backoff": ("retry.backoff.ms", "retry.backoff.max.ms"),
+    "reconnect_backoff": ("reconnect.backoff.ms", "reconnect.backoff.max.ms"),
+}
+_OTHERS = (
+    "bootstrap.servers",
+    "bootstrap.controllers",
+    "client.id",
+    "security.protocol",
+    "sasl.mechanism",
+    "sasl.jaas.config",
+)
+#: Every property that has an effect here.
+UNDERSTOOD = frozenset(
+    {*_TIMES, *(name for pair in _BACKOFFS.values() for name in pair), *_OTHERS, *TLS_PROPERTIES}
+)
+
+
+class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of a client; times are in seconds.
+
+    One of ``bootstrap_servers`` and ``bootstrap_controllers`` is set. ``ssl_context`` is there
+    where ``security_protocol`` is SSL or SASL_SSL. ``unused`` are names of properties that have no
+    effect here. Passwords are not in its repr.
+    """
+
+    bootstrap_servers: tuple[Address, ...] = ()
+    bootstrap_controllers: tuple[Address, ...] = ()
+    client_id: str = "kafka-admin-proto"
+    security_protocol: str = "PLAINTEXT"
+    sasl_mechanism: str | None = None
+    sasl_username: str | None = None
+    sasl_password: str | None = None
+    ssl_context: ssl.SSLContext | None = None
+    #: For all attempts of one call together.
+    timeout: float = 60.0
+    #: For one attempt; a broker that is silent for so long is given up.
+    request_timeout: float = 30.0
+    #: For one connection, TLS and SASL included.
+    connect_timeout: float = 10.0
+    metadata_max_age: float = 300.0
+    backoff: Backoff = Backoff(0.1, 1.0)
+    reconnect_backoff: Backoff = Backoff(0.05, 1.0)
+    unused: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.bootstrap_servers and self.bootstrap_controllers:
+            raise ConfigurationError(
+                "bootstrap_servers and bootstrap_controllers exclude each other; give the one that "
+                "the request is for"
+            )
+        if not self.addresses:
+            raise ConfigurationError("bootstrap_servers is missing: host:port of a broker")
+        if self.security_protocol not in PROTOCOLS:
+            raise ConfigurationError(
+                f"security.protocol {self.security_protocol!r} is not known; there are "
+                f"{', '.join(PROTOCOLS)}"
+            )
+        if self.uses_tls != (self.ssl_context is not None):
+            raise ConfigurationError(
+                f"security protocol {self.security_protocol} "
+                + ("needs an ssl_context" if self.uses_tls else "has no use for an ssl_context")
+            )
+        self._check_sasl()
+        for name in ("timeout", "request_timeout", "connect_timeout", "metadata_max_age"):
+            if not getattr(self, name) > 0:
+                raise ConfigurationError(
+                    f"{name} is {getattr(self, name)}; it has to be more than 0 seconds"
+                )
+
+    def _check_sasl(self) -> None:
+        if not self.uses_sasl:
+            if self.sasl_mechanism or self.sasl_username or self.sasl_password:
+                raise ConfigurationError(
+                    f"there are SASL settings, and the security protocol {self.security_protocol} "
+                    "does not use them; set it to SASL_SSL (or SASL_PLAINTEXT)"
+                )
+            return
+        if self.sasl_mechanism not in MECHANISMS:
+            said = "is missing" if self.sasl_mechanism is None else f"{self.sasl_mechanism!r}"
+            raise ConfigurationError(
+                f"sasl.mechanism {said}; this client can log in with {', '.join(MECHANISMS)}"
+            )
+        if not self.sasl_username or self.sasl_password is None:
+            raise ConfigurationError(
+                f"{self.security_protocol} needs a user and a password: sasl_username and "
+                "sasl_password, or sasl.jaas.config in a properties file"
+            )
+
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        """Where to start."""
+        return self.bootstrap_servers or self.bootstrap_controllers
+
+    @property
+    def uses_tls(self) -> bool:
+        return self.security_protocol.endswith("SSL")
+
+    @property
+    def uses_sasl(self) -> bool:
+        return self.security_protocol.startswith("SASL")
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"ClientConfig({parts})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        shown = [(name, getattr(self, name)) for name in self.__struct_fields__]
+        masked = [(name, MASK if name == "sasl_password" else value) for name, value in shown]
+        return [(name, value) for (name, value), (_, was) in zip(masked, shown, strict=True) if was]
+
+
+def client_config(
+    bootstrap_servers: str | Sequence[str] | None = None,
+    *,
+    bootstrap_controllers: str | Sequence[str] | None = None,
+    command_config: str | Path | Mapping[str, str] | None = None,
+    ssl_context: ssl.SSLContext | None = None,
+    **settings: Any,
+) -> ClientConfig:
+    """The settings out of a properties file (or such a mapping) and of arguments.
+
+    Arguments, named as the attributes of ClientConfig, go before properties. An ``ssl_context``
+    makes the protocol SSL, and SASL_SSL where there is a user, unless it is set. Raises
+    ConfigurationError; TypeError for an argument that there is not.
+    """
+    if unknown := settings.keys() - set(ClientConfig.__struct_fields__):
+        raise TypeError(f"no setting is called {', '.join(sorted(unknown))}")
+    if isinstance(command_config, (str, Path)):
+        command_config = read_properties(command_config)
+    properties = {name: value.strip() for name, value in (command_config or {}).items()}
+    values = _from_properties(properties)
+    values |= {name: value for name, value in settings.items() if value is not None}
+    if bootstrap_servers or bootstrap_controllers:  # the command line goes before the file
+        values.pop("bootstrap_servers", None)
+        values.pop("bootstrap_controllers", None)
+    if bootstrap_servers:
+        values["bootstrap_servers"] = parse_addresses(bootstrap_servers)
+    if bootstrap_controllers:
+        values["bootstrap_controllers"] = parse_addresses(bootstrap_controllers)
+    _complete_security(values, ssl_context, properties)
+    return ClientConfig(**values)
+
+
+def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
+    _refuse_placeholders(properties)
+    values: dict[str, Any] = {"unused": tuple(sorted(properties.keys() - UNDERSTOOD))}
+    for name, attribute in _TIMES.items():
+        if name in properties:
+            values[attribute] = _milliseconds(properties, name)
+    for attribute, (first, longest) in _BACKOFFS.items():
+        if first in properties or longest in properties:
+            default: Backoff = getattr(_DEFAULTS, attribute)
+            first_s = _milliseconds(properties, first, default.first_s)
+            longest_s = _milliseconds(properties, longest, max(default.longest_s, first_s))
+            values[attribute] = Backoff(first_s, longest_s)
+    plain: dict[str, tuple[str, Callable[[str], Any]]] = {
+        "bootstrap.servers": ("bootstrap_servers", parse_addresses),
+        "bootstrap.controllers": ("bootstrap_controllers", parse_addresses),
+        "client.id": ("client_id", str),
+        "security.protocol": ("security_protocol", str.upper),
+        "sasl.mechanism": ("sasl_mechanism", str),
+    }
+    for name, (attribute, read) in plain.items():
+        if properties.get(name):
+            values[attribute] = read(properties[name])
+    if not str(values.get("security_protocol", "")).startswith("SASL"):
+        values.pop("sasl_mechanism", None)  # Kafka's tools do not mind a mechanism without use
+    elif "sasl.jaas.config" in properties:
+        login = read_jaas(properties["sasl.jaas.config"])
+        values["sasl_username"] = login.get("username")
+        values["sasl_password"] = login.get("password")
+        if login.get("tokenauth", "").lower() == "true":
+            raise ConfigurationError(
+                "sasl.jaas.config has tokenauth=true; logging in with a delegation token is not "
+                "possible with this client"
+            )
+    return values
+
+
+def _complete_security(
+    values: dict[str, Any], context: ssl.SSLContext | None, properties: Mapping[str, str]
+) -> None:
+    """The protocol, where it follows from other settings, and the context of TLS."""
+    if "security_protocol" not in values:
+        parts = ["SASL"] if values.get("sasl_username") else []
+        parts += ["SSL"] if context else ["PLAINTEXT"] if parts else []
+        values["security_protocol"] = "_".join(parts) or "PLAINTEXT"
+    values["security_protocol"] = values["security_protocol"].upper()
+    if context is not None:
+        values["ssl_context"] = context
+    elif values["security_protocol"] in ("SSL", "SASL_SSL"):
+        values["ssl_context"] = TlsSettings.from_properties(properties).context()
+
+
+def _refuse_placeholders(properties: Mapping[str, str]) -> None:
+    """Kafka can fetch values from elsewhere; the placeholder is no password to try."""
+    if "config.providers" not in properties:
+        return
+    held = sorted(name for name, value in properties.items() if value.startswith("${"))
+    if held:
+        raise ConfigurationError(
+            f"{', '.join(held)}: values of config.providers are not looked up by this client; "
+            "write the values into the file, or give them as settings"
+        )
+
+
+def _milliseconds(properties: Mapping[str, str], name: str, default_s: float = 0.0) -> float:
+    """A property in milliseconds, as seconds."""
+    text = properties.get(name)
+    if text is None:
+        return default_s
+    if not (text.isascii() and text.isdigit()):
+        raise ConfigurationError(f"{name}={text} is not a number of milliseconds")
+    return int(text) / 1000
+
+
+_DEFAULTS = ClientConfig(bootstrap_servers=(Address("localhost", 9092),))

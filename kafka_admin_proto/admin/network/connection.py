@@ -1,0 +1,267 @@
+"""One connection to a broker: requests go out one behind the other, answers find who asked."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Any
+
+from kafka_admin_proto.admin.config import ClientConfig
+from kafka_admin_proto.admin.errors import (
+    AuthenticationError,
+    ConnectionFailedError,
+    ConnectionLostError,
+)
+from kafka_admin_proto.admin.network.errors import (
+    ended_early,
+    handshake_failed,
+    not_kafka,
+)
+from kafka_admin_proto.admin.network.tracing import Tap, Trace
+from kafka_admin_proto.admin.settings.addresses import Address
+from kafka_admin_proto.errors import RemoteProtocolError, SaslError
+from kafka_admin_proto.protocol.connection import (
+    CLIENT,
+    NEED_DATA,
+    Connection,
+    ConnectionClosed,
+    Ready,
+    ResponseReceived,
+)
+from kafka_admin_proto.protocol.payloads import api_name
+from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.values import Message
+
+#: Seconds that a broker has to end its side of a connection that we end.
+_CLOSE_S = 0.5
+
+
+class BrokerConnection(asyncio.Protocol):
+    """A connection to one broker; ``open_connection`` makes one that is ready."""
+
+    def __init__(
+        self, address: Address, config: ClientConfig, broker: int | None, trace: Trace | None
+    ) -> None:
+        self.address = address
+        self.broker = broker
+        self.apis: dict[int, VersionRange] = {}
+        self.answered = 0
+        #: On the loop's clock: until then the broker wants no request of ours.
+        self.muted_until = 0.0
+        self._config = config
+        self._loop = asyncio.get_running_loop()
+        self._conn = Connection(CLIENT, client_id=config.client_id)
+        self._tap = None if trace is None else Tap(trace, broker, str(address))
+        self._transport: asyncio.Transport | None = None
+        self._ready: asyncio.Future[None] = self._loop.create_future()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._failure: ConnectionFailedError | None = None
+        self._pending: set[asyncio.Future[ResponseReceived]] = set()
+        self._slots = asyncio.Semaphore(self._conn.limits.in_flight)
+
+    def __repr__(self) -> str:
+        return f"<BrokerConnection {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """The broker as sentences name it: "broker 2 (kafka-2:9092)"."""
+        return (
+            str(self.address) if self.broker is None else f"broker {self.broker} ({self.address})"
+        )
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether requests can be sent."""
+        return self._failure is None and self._ready.done()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its socket is closed."""
+        return self._ended.done()
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._pending)
+
+    def adopt(self, broker: int) -> None:
+        """The address is known to be that broker's."""
+        self.broker = broker
+        if self._tap is not None:
+            self._tap.broker = broker
+
+    async def ready(self) -> None:
+        """Wait for the broker's versions, and for SASL."""
+        await self._ready
+
+    async def request(self, request: Message, version: int) -> ResponseReceived:
+        """The answer to a request; one that nobody waits for any more is dropped when it comes.
+
+        Raises ConnectionLostError when the connection ends before, RemoteProtocolError for an
+        answer that cannot be read.
+        """
+        await self._slots.acquire()  # given back with the answer, whoever still waits for it
+        try:
+            self._raise_failure()
+            answer: asyncio.Future[ResponseReceived] = self._loop.create_future()
+            data = self._conn.send(request, version, answer)
+        except BaseException:
+            self._slots.release()
+            raise
+        self._pending.add(answer)
+        self._write(data)
+        try:
+            event = await answer
+        except ConnectionLostError as error:
+            raise ConnectionLostError(
+                f"{error}, before it answered {_name(request)}",
+                address=error.address,
+                may_have_acted=True,
+            ) from None
+        if event.response.error is not None:
+            raise RemoteProtocolError(
+                f"{self.name}: the answer to {_name(request)} v{version} cannot be read: "
+                f"{event.response.problem}"
+            )
+        return event
+
+    def close(self, failure: ConnectionFailedError | None = None) -> None:
+        """End the connection; those who wait get ``failure``.
+
+        What was written goes out first, unless there is a failure.
+        """
+        closed = ConnectionLostError(f"{self.name}: the client was closed")
+        self._fail(failure or closed, abort=failure is not None)
+
+    async def wait_closed(self) -> None:
+        """Wait until the socket is closed, and close it by force after a moment."""
+        transport = self._transport
+        if transport is None:
+            return
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                await asyncio.shield(self._ended)
+        except TimeoutError:
+            transport.abort()
+            await self._ended
+        except asyncio.CancelledError:
+            transport.abort()
+            raise
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._write(self._conn.start())
+
+    def data_received(self, data: bytes) -> None:
+        if self._failure is not None:
+            return
+        if self._tap is not None:
+            self._tap.received(data)
+        self._conn.receive_data(data)
+        self._take_events()
+
+    def eof_received(self) -> None:
+        if self._failure is not None:
+            return
+        self._conn.receive_data(b"")
+        self._take_events()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._failure is None:
+            self._fail(self._lost(error))
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+    # What comes of it.
+
+    def _take_events(self) -> None:
+        try:
+            while (event := self._conn.next_event()) is not NEED_DATA:
+                self._take(event)
+            self._write(self._conn.data_to_send())
+        except RemoteProtocolError as error:
+            self._fail(self._broken(error))
+
+    def _take(self, event: Any) -> None:
+        if isinstance(event, ResponseReceived):
+            self._answer(event)
+        elif isinstance(event, Ready):
+            self.apis = dict(event.apis)
+            self._mute(event.response)
+            if not self._ready.done():
+                self._ready.set_result(None)
+        elif isinstance(event, ConnectionClosed):
+            self._fail(self._lost(None))
+
+    def _answer(self, event: ResponseReceived) -> None:
+        self.answered += 1
+        self._mute(event.response.body)
+        self._slots.release()
+        waiting: asyncio.Future[ResponseReceived] = event.request.context
+        self._pending.discard(waiting)
+        if not waiting.done():
+            waiting.set_result(event)
+
+    def _mute(self, body: Message | None) -> None:
+        """Brokers say for how long they want nothing more of a client that is over its quota."""
+        throttle_ms = getattr(body, "throttle_time_ms", 0)
+        if throttle_ms > 0:
+            self.muted_until = max(self.muted_until, self._loop.time() + throttle_ms / 1000)
+
+    def _write(self, data: bytes) -> None:
+        if data and self._transport is not None:
+            if self._tap is not None:
+                self._tap.sent(data)
+            self._transport.write(data)
+
+    def _lost(self, error: Exception | None) -> ConnectionFailedError:
+        """Why the peer, or the network, has ended the connection."""
+        if isinstance(error, ssl.SSLError):
+            return handshake_failed(self.address, error)
+        if not self._ready.done():
+            return ended_early(self.address, uses_tls=self._config.uses_tls)
+        reason = f" ({error})" if error else ""
+        hint = ""
+        if not self.answered and not self._config.uses_sasl:
+            hint = " (listeners with SASL do so: set security.protocol SASL_SSL or SASL_PLAINTEXT)"
+        return ConnectionLostError(
+            f"{self.name} ended the connection{reason}{hint}", address=str(self.address)
+        )
+
+    def _broken(self, error: RemoteProtocolError) -> ConnectionFailedError:
+        """What a violation of the protocol means for the user."""
+        if isinstance(error, SaslError):
+            return AuthenticationError(f"{self.name}: {error}", address=str(self.address))
+        if not self._ready.done():
+            return not_kafka(self.address, error, uses_tls=self._config.uses_tls)
+        return ConnectionLostError(
+            f"{self.name} broke the protocol: {error}", address=str(self.address)
+        )
+
+    def _fail(self, failure: ConnectionFailedError, *, abort: bool = True) -> None:
+        if self._failure is not None:
+            return
+        self._failure = failure
+        waiters: list[asyncio.Future[Any]] = [self._ready, *self._pending]
+        for waiting in waiters:
+            if not waiting.done():
+                waiting.set_exception(failure)
+                waiting.exception()  # it is no fault when nobody waits for it
+        for _ in self._pending:
+            self._slots.release()
+        self._pending.clear()
+        if self._transport is not None:
+            if abort:
+                self._transport.abort()
+            else:
+                self._transport.close()
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+
+def _name(request: Message) -> str:
+    return api_name(request.api_key or 0) or request.message_name

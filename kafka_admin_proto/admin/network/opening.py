@@ -1,0 +1,123 @@
+"""From an address to a connection that is ready: names, TCP, TLS, versions, SASL."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+from kafka_admin_proto.admin.config import ClientConfig
+from kafka_admin_proto.admin.errors import ConnectionFailedError
+from kafka_admin_proto.admin.network.connection import BrokerConnection
+from kafka_admin_proto.admin.network.errors import handshake_failed, unreachable, unresolved
+from kafka_admin_proto.admin.network.tracing import Trace
+from kafka_admin_proto.admin.settings.addresses import Address
+
+#: What getaddrinfo returns for one way to an address.
+_Way = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
+
+
+async def open_connection(
+    address: Address, config: ClientConfig, *, broker: int | None = None, trace: Trace | None = None
+) -> BrokerConnection:
+    """A connection that takes requests.
+
+    Raises ConnectionFailedError (TlsError, AuthenticationError) within ``connect_timeout``, and
+    leaves no socket behind then.
+    """
+    opening = _Opening(address, config)
+    try:
+        async with asyncio.timeout(config.connect_timeout):
+            return await opening.run(broker, trace)
+    except TimeoutError:
+        raise ConnectionFailedError(
+            f"no connection to {address} within {config.connect_timeout:g} s: "
+            f"{opening.waiting_for}",
+            address=str(address),
+        ) from None
+
+
+class _Opening:
+    """The steps to one address; ``waiting_for`` says which of them is being taken."""
+
+    def __init__(self, address: Address, config: ClientConfig) -> None:
+        self.waiting_for = "the name was being resolved"
+        self._address = address
+        self._config = config
+        self._loop = asyncio.get_running_loop()
+
+    async def run(self, broker: int | None, trace: Trace | None) -> BrokerConnection:
+        ways = await self._resolve()
+        self.waiting_for = "the broker did not accept; check the network and its firewalls"
+        sock = await self._connect(ways)
+        connection = BrokerConnection(self._address, self._config, broker, trace)
+        try:
+            await self._hand_over(connection, sock)
+            self.waiting_for = (
+                "the broker did not answer ApiVersions; the listener may expect TLS, or is no "
+                "Kafka broker"
+                if not self._config.uses_tls
+                else "the broker did not answer ApiVersions or SASL"
+            )
+            await connection.ready()
+        except BaseException:
+            connection.close(ConnectionFailedError(f"{self._address} was given up"))
+            raise
+        return connection
+
+    async def _resolve(self) -> Sequence[_Way]:
+        host, port = self._address.host, self._address.port
+        try:  # an address in digits needs no thread that asks the DNS
+            flags = socket.AI_NUMERICHOST
+            return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+        except socket.gaierror:
+            pass
+        try:
+            return await self._loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except socket.gaierror as error:
+            raise unresolved(self._address, error) from None
+        except UnicodeError:
+            raise unresolved(self._address, socket.gaierror("not a host name")) from None
+
+    async def _connect(self, ways: Sequence[_Way]) -> socket.socket:
+        """The first of the host's addresses that accepts."""
+        failure: OSError = OSError("no address")
+        for family, kind, protocol, _, where in ways:
+            try:
+                sock = socket.socket(family, kind, protocol)
+            except OSError as error:  # no IPv6 on this machine
+                failure = error
+                continue
+            try:
+                sock.setblocking(False)
+                await self._loop.sock_connect(sock, where)
+            except OSError as error:
+                sock.close()
+                failure = error
+            except BaseException:
+                sock.close()
+                raise
+            else:
+                return sock
+        raise unreachable(self._address, failure)
+
+    async def _hand_over(self, connection: BrokerConnection, sock: socket.socket) -> None:
+        """Let the loop read and write the socket, with TLS where that is asked for."""
+        context = self._config.ssl_context
+        try:
+            if context is None:
+                await self._loop.create_connection(lambda: connection, sock=sock)
+                return
+            self.waiting_for = (
+                "the TLS handshake was not answered; the listener may be one without TLS"
+            )
+            await self._loop.create_connection(
+                lambda: connection,
+                sock=sock,
+                ssl=context,
+                server_hostname=self._address.host,
+                ssl_handshake_timeout=self._config.connect_timeout + 1,
+            )
+        except OSError as error:
+            raise handshake_failed(self._address, error) from None

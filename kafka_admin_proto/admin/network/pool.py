@@ -1,0 +1,159 @@
+"""The open connections of a client: one for each broker, opened once for all who ask."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from kafka_admin_proto.admin.config import ClientConfig
+from kafka_admin_proto.admin.errors import (
+    AdminError,
+    AuthenticationError,
+    ConnectionFailedError,
+    TlsError,
+)
+from kafka_admin_proto.admin.network.connection import BrokerConnection
+from kafka_admin_proto.admin.network.opening import open_connection
+from kafka_admin_proto.admin.network.tracing import Trace
+from kafka_admin_proto.admin.settings.addresses import Address
+
+#: What a connection is for: a broker's id, or a bootstrap address.
+Key = int | Address
+#: Seconds until the next address is tried beside one that has not answered yet.
+_STAGGER_S = 0.25
+
+
+class Pool:
+    """Connections by broker id or bootstrap address."""
+
+    def __init__(self, config: ClientConfig, trace: Trace | None) -> None:
+        #: Whether any connection has ever been made.
+        self.ever_connected = False
+        self._config = config
+        self._trace = trace
+        self._connections: dict[Key, BrokerConnection] = {}
+        #: All that may still hold a socket.
+        self._alive: set[BrokerConnection] = set()
+        self._opening: dict[Key, asyncio.Task[BrokerConnection]] = {}
+        #: Failed attempts in a row, and when the next may begin (time.monotonic).
+        self._failures: dict[Key, tuple[int, float]] = {}
+        self._closed = False
+
+    @property
+    def usable(self) -> list[BrokerConnection]:
+        """Connections that take requests, each once."""
+        return list(dict.fromkeys(each for each in self._connections.values() if each.is_usable))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there may be sockets to close."""
+        return not self._closed and any(not each.has_ended for each in self._alive)
+
+    def failures(self, key: Key) -> int:
+        """How often in a row no connection came about."""
+        return self._failures.get(key, (0, 0.0))[0]
+
+    def adopt(self, address: Address, broker: int) -> None:
+        """A bootstrap address is that broker's own: its connection serves for both."""
+        found = self._connections.get(address)
+        if found is not None and found.is_usable and broker not in self._connections:
+            found.adopt(broker)
+            self._connections[broker] = found
+
+    async def get(self, key: Key, address: Address) -> BrokerConnection:
+        """The connection for ``key``, which is opened at ``address`` if there is none.
+
+        Several who ask at once wait for the same one; it is opened even if they stop waiting.
+        """
+        found = self._connections.get(key)
+        if found is not None and found.is_usable and found.address == address:
+            return found
+        return await asyncio.shield(self._open(key, address))
+
+    async def first(self, candidates: Sequence[tuple[Key, Address]]) -> BrokerConnection:
+        """The first connection that comes about: in order, the next beside one that takes long.
+
+        Raises ConnectionFailedError with the reasons of all.
+        """
+        waiting: set[asyncio.Task[BrokerConnection]] = set()
+        errors: list[ConnectionFailedError] = []
+        left = list(candidates)
+        while left or waiting:
+            if left:
+                waiting.add(self._open(*left.pop(0)))
+            stagger = _STAGGER_S if left else None
+            done, waiting = await asyncio.wait(
+                waiting, timeout=stagger, return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done:
+                error = task.exception()
+                if error is None:
+                    return task.result()
+                if not isinstance(error, ConnectionFailedError):
+                    raise error
+                errors.append(error)
+        raise _combined(errors)
+
+    async def close(self) -> None:
+        """End all connections and wait until their sockets are closed."""
+        self._closed = True
+        opening = list(self._opening.values())
+        for task in opening:
+            task.cancel()
+        await asyncio.gather(*opening, return_exceptions=True)
+        for connection in self._alive:
+            connection.close()
+        await asyncio.gather(*(each.wait_closed() for each in self._alive))
+        self._connections.clear()
+        self._alive.clear()
+
+    def _open(self, key: Key, address: Address) -> asyncio.Task[BrokerConnection]:
+        if self._closed:
+            raise AdminError("the client is closed")
+        task = self._opening.get(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._opened(key, address))
+            self._opening[key] = task
+            task.add_done_callback(lambda done: self._finish(key, done))
+        return task
+
+    async def _opened(self, key: Key, address: Address) -> BrokerConnection:
+        failures, not_before = self._failures.get(key, (0, 0.0))
+        await asyncio.sleep(max(0.0, not_before - time.monotonic()))
+        broker = key if isinstance(key, int) else None
+        try:
+            connection = await open_connection(
+                address, self._config, broker=broker, trace=self._trace
+            )
+        except ConnectionFailedError:
+            pause = self._config.reconnect_backoff.pause(failures + 1)
+            self._failures[key] = (failures + 1, time.monotonic() + pause)
+            raise
+        self._failures.pop(key, None)
+        self.ever_connected = True
+        if (before := self._connections.get(key)) is not None:
+            before.close()
+        self._connections[key] = connection
+        self._alive = {each for each in self._alive if not each.has_ended} | {connection}
+        return connection
+
+    def _finish(self, key: Key, task: asyncio.Task[BrokerConnection]) -> None:
+        self._opening.pop(key, None)
+        if not task.cancelled():
+            task.exception()  # those who wait have it; nobody may wait any more
+
+
+def _combined(errors: Sequence[ConnectionFailedError]) -> ConnectionFailedError:
+    """One error for several addresses; what the user can mend goes before what he cannot."""
+    if len(errors) == 1:
+        return errors[0]
+    for kind in (AuthenticationError, TlsError):
+        for error in errors:
+            if isinstance(error, kind):
+                return error
+    reasons = "; ".join(dict.fromkeys(map(str, errors)))
+    return ConnectionFailedError(
+        f"none of {len(errors)} addresses gave a connection: {reasons}",
+        address=",".join(error.address for error in errors),
+    )

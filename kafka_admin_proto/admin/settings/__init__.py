@@ -1,0 +1,1 @@
+"""What a client is set up with: addresses, properties files, logins, TLS."""

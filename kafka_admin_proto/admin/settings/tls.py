@@ -1,0 +1,187 @@
+"""TLS as Kafka's ``ssl.*`` properties describe it, as a context of Python's."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from kafka_admin_proto.admin.errors import ConfigurationError
+
+#: Properties that `TlsSettings.from_properties` reads.
+TLS_PROPERTIES = frozenset(
+    {
+        "ssl.truststore.location",
+        "ssl.truststore.type",
+        "ssl.truststore.certificates",
+        "ssl.truststore.password",
+        "ssl.keystore.location",
+        "ssl.keystore.type",
+        "ssl.keystore.key",
+        "ssl.keystore.certificate.chain",
+        "ssl.keystore.password",
+        "ssl.key.password",
+        "ssl.endpoint.identification.algorithm",
+        "ssl.enabled.protocols",
+        "ssl.protocol",
+    }
+)
+_BEGIN = "-----BEGIN "
+
+
+class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What TLS is made of: PEM texts, the password of the key, and whether names are checked.
+
+    ``authorities`` are the certificates to trust, None for those of the system. ``protocols`` are
+    the versions allowed, none given for Python's own choice.
+    """
+
+    authorities: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    key_password: str | None = None
+    check_hostname: bool = True
+    protocols: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        has = [name for name in ("authorities", "certificate", "key") if getattr(self, name)]
+        return f"TlsSettings(has={has}, check_hostname={self.check_hostname})"
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, str]) -> TlsSettings:
+        """Settings by Kafka's names; ConfigurationError for stores that are not PEM."""
+        store = _store(properties, "truststore", "ssl.truststore.certificates")
+        pair = _store(properties, "keystore", "ssl.keystore.certificate.chain")
+        algorithm = properties.get("ssl.endpoint.identification.algorithm", "https").lower()
+        if algorithm not in ("", "https"):
+            raise ConfigurationError(
+                f"ssl.endpoint.identification.algorithm={algorithm} is not known; https checks "
+                "the broker's name, and an empty value does not"
+            )
+        key = properties.get("ssl.keystore.key") or pair
+        if pair and (key is None or "PRIVATE KEY" not in key):
+            raise ConfigurationError(
+                "there is a certificate and no private key for it; put the key into "
+                "ssl.keystore.key, or into the file of ssl.keystore.location"
+            )
+        if properties.get("ssl.keystore.key") and not pair:
+            raise ConfigurationError("ssl.keystore.key needs ssl.keystore.certificate.chain")
+        text = properties.get("ssl.enabled.protocols") or ""
+        return cls(
+            authorities=store,
+            certificate=pair,
+            key=key,
+            key_password=properties.get("ssl.key.password"),
+            check_hostname=algorithm == "https",
+            protocols=tuple(part.strip() for part in text.split(",") if part.strip()),
+        )
+
+    def context(self) -> ssl.SSLContext:
+        """The context; ConfigurationError for PEM texts that OpenSSL does not take."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = self.check_hostname
+        if self.authorities is None:
+            context.load_default_certs()
+        else:
+            try:
+                context.load_verify_locations(cadata=self.authorities)
+            except (ssl.SSLError, ValueError) as error:
+                raise ConfigurationError(
+                    f"the truststore's certificates cannot be read ({_reason(error)}); expected "
+                    f"PEM, {_BEGIN}CERTIFICATE-----"
+                ) from None
+        if self.protocols:
+            self._set_protocols(context)
+        if self.certificate and self.key:
+            self._load_pair(context, self.certificate, self.key)
+        return context
+
+    def _set_protocols(self, context: ssl.SSLContext) -> None:
+        known = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+        if unknown := [name for name in self.protocols if name not in known]:
+            raise ConfigurationError(
+                f"ssl.enabled.protocols has {', '.join(unknown)}; there are {', '.join(known)}"
+            )
+        allowed = sorted(known[name] for name in self.protocols)
+        context.minimum_version, context.maximum_version = allowed[0], allowed[-1]
+
+    def _load_pair(self, context: ssl.SSLContext, certificate: str, key: str) -> None:
+        """Load the client's own certificate; Python takes it from files only."""
+
+        def password() -> str:
+            if self.key_password is None:  # OpenSSL would ask at the terminal
+                raise ConfigurationError("the private key is encrypted; set ssl.key.password")
+            return self.key_password
+
+        with tempfile.TemporaryDirectory(prefix="kap-") as folder:
+            path = Path(folder, "pair.pem")
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(descriptor, "w", encoding="utf-8") as file:
+                file.write(certificate if key == certificate else f"{key}\n{certificate}\n")
+            try:
+                context.load_cert_chain(path, password=password)
+            except (ssl.SSLError, ValueError) as error:
+                raise ConfigurationError(
+                    f"the client's certificate and key cannot be used ({_reason(error)}); check "
+                    "that both are PEM, that they belong together, and ssl.key.password"
+                ) from None
+
+
+def _store(properties: Mapping[str, str], store: str, inline: str) -> str | None:
+    """The PEM text of a store: in a property itself, or in the file of another."""
+    text, location = properties.get(inline), properties.get(f"ssl.{store}.location")
+    kind = properties.get(f"ssl.{store}.type", "PEM" if text else "JKS").upper()
+    if text:
+        if kind != "PEM":
+            raise ConfigurationError(f"{inline} is PEM; set ssl.{store}.type=PEM")
+        return _with_line_ends(text)
+    if not location:
+        return None
+    try:
+        data = Path(location).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(
+            f"ssl.{store}.location: cannot read {location}: {error.strerror or error}"
+        ) from None
+    if _BEGIN.encode() in data:  # what it is, whatever its type is said to be
+        return data.decode("utf-8", "replace")
+    if kind == "PEM":
+        raise ConfigurationError(f"ssl.{store}.location: {location} has no PEM in it")
+    raise ConfigurationError(
+        f"ssl.{store}.location: {location} is a {kind} store, which Python cannot read; "
+        f"convert it to PEM: {_conversion(store, kind, location)}; then set "
+        f"ssl.{store}.location to the new file and ssl.{store}.type=PEM"
+    )
+
+
+def _conversion(store: str, kind: str, location: str) -> str:
+    """The commands that make PEM of a store of Java's."""
+    to_pem = "-nokeys" if store == "truststore" else "-nodes"
+    if kind == "PKCS12":
+        return f"openssl pkcs12 -in {location} -out {store}.pem {to_pem}"
+    return (
+        f"keytool -importkeystore -srckeystore {location} -destkeystore {store}.p12 "
+        f"-deststoretype PKCS12, and openssl pkcs12 -in {store}.p12 -out {store}.pem {to_pem}"
+    )
+
+
+def _with_line_ends(text: str) -> str:
+    """PEM in one line, as properties often have it, as lines: OpenSSL wants them."""
+    parts = text.replace("\\n", "\n").split("-----")
+    # Text, "BEGIN X", body, "END X", text, ...: only bodies and what is between are reformed.
+    lines = []
+    for number, part in enumerate(parts):
+        if number % 2:
+            lines.append(f"-----{part}-----")
+        elif part.strip():
+            lines.extend(part.split() if ":" not in part else [part.strip()])
+    return "\n".join(lines) + "\n"
+
+
+def _reason(error: Exception) -> str:
+    """Why OpenSSL refused, without the place in its sources."""
+    return str(getattr(error, "reason", None) or error).lower().replace("_", " ")
