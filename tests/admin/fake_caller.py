@@ -15,6 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from kafka_admin_proto.admin.caller import Broker, Caller, Reply, Target
+from kafka_admin_proto.admin.retry import Backoff
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.protocol.versions import api_versions
@@ -46,6 +47,9 @@ class FakeCaller(Caller):
     ``versions`` replaces what brokers speak for some api keys (``VersionRange.NONE``: not at all).
     ``calls`` keeps what was asked, in order.
     """
+
+    default_timeout = 5.0
+    backoff = Backoff(0, 0)
 
     def __init__(
         self,

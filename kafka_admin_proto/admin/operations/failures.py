@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.admin.errors import BrokerError
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from kafka_admin_proto.admin.caller import Reply
+from kafka_admin_proto.admin.errors import AdminError, BrokerError
 from kafka_admin_proto.protocol.error_codes import find_error
+
+_K = TypeVar("_K", bound=Hashable)
+_V = TypeVar("_V")
 
 #: ``error`` and ``message`` of a result.
 Failure = tuple[str | None, str | None]
@@ -41,3 +48,38 @@ def raise_failure(code: int, message: str | None = None, *, context: str) -> Non
     """Raise BrokerError for an error code that stands for the whole answer; nothing for 0."""
     if code != 0:
         raise BrokerError(code, message, context=context)
+
+
+def with_repetition(found: Failure, reply: Reply[Any], own_doing: str) -> Failure:
+    """The failure of an item, and that our own earlier attempt may have caused it.
+
+    ``own_doing`` is the error that a broker gives to a request whose work is done already.
+    """
+    error, message = found
+    if error != own_doing or not reply.maybe_repeated:
+        return found
+    note = "an earlier attempt was sent and its answer lost: it may have done this itself"
+    return error, f"{message}; {note}" if message else note
+
+
+def answer_of(item: _K, answers: Mapping[_K, _V]) -> _V:
+    """What a broker answered for one of the items that it was asked about.
+
+    Raises AdminError where it left the item out, which no broker of Kafka's does.
+    """
+    try:
+        return answers[item]
+    except KeyError:
+        raise AdminError(f"the broker's answer has no result for {item!r}") from None
+
+
+def answers_in_order(wanted: Sequence[_K], answers: Sequence[_V]) -> list[tuple[_K, _V]]:
+    """Items with their answers, where a broker answers in the order of the request.
+
+    Raises AdminError where there are more or fewer answers than items.
+    """
+    if len(wanted) != len(answers):
+        raise AdminError(
+            f"the broker's answer has {len(answers)} results for {len(wanted)} items of the request"
+        )
+    return list(zip(wanted, answers, strict=True))

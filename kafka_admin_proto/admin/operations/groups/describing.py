@@ -1,0 +1,259 @@
+"""Groups of each type, described in one shape.
+
+A coordinator is asked about groups as classic ones first, then as consumer, share and streams
+groups those of which it says that they are not: nobody has to name the type of a group, and no
+listing of all groups is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.operations.acls import AclOperation
+from kafka_admin_proto.admin.operations.coordinators import KeyType, ask_coordinators
+from kafka_admin_proto.admin.operations.failures import Failure, failure
+from kafka_admin_proto.admin.operations.groups import assignments, streams
+from kafka_admin_proto.admin.operations.groups.model import GroupDescription, GroupMember
+from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions, topic_partitions
+from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages import (
+    consumer_group_describe_response,
+    describe_groups_response,
+    share_group_describe_response,
+)
+from kafka_admin_proto.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
+from kafka_admin_proto.messages.consumer_group_describe_response import (
+    ConsumerGroupDescribeResponse,
+)
+from kafka_admin_proto.messages.describe_groups_request import DescribeGroupsRequest
+from kafka_admin_proto.messages.describe_groups_response import DescribeGroupsResponse
+from kafka_admin_proto.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafka_admin_proto.messages.share_group_describe_response import ShareGroupDescribeResponse
+from kafka_admin_proto.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_admin_proto.messages.streams_group_describe_response import (
+    StreamsGroupDescribeResponse,
+)
+from kafka_admin_proto.schema.versions import VersionRange
+
+#: Errors with which a coordinator says that a group is not of the type that was asked for.
+_NOT_OF_THIS_TYPE = frozenset({"GROUP_ID_NOT_FOUND", "UNSUPPORTED_VERSION"})
+#: Of a classic group that does not exist, before version 6 has an error for it.
+_DEAD = "Dead"
+#: The first version of DescribeGroups that can ask for authorized operations.
+_WITH_OPERATIONS = VersionRange.parse("3+")
+
+_CLASSIC_MEMBER = 0
+
+_Describe = Callable[
+    [Caller, int, list[str], bool, float], Awaitable[Mapping[str, GroupDescription]]
+]
+
+
+async def describe_groups(
+    caller: Caller, groups: Sequence[str], authorized_operations: bool, timeout: float | None
+) -> list[GroupDescription]:
+    async def ask(broker: int, mine: list[str], seconds: float) -> dict[str, GroupDescription]:
+        found = dict(await _classic(caller, broker, mine, authorized_operations, seconds))
+        for describe in (_consumer, _share, _streams):
+            others = [group for group in mine if _may_be_of_another_type(found[group])]
+            if not others:
+                break
+            try:
+                more = await describe(caller, broker, others, authorized_operations, seconds)
+            except UnsupportedVersionError:
+                continue  # the broker has no groups of that type
+            found.update(
+                {id_: group for id_, group in more.items() if group.error not in _NOT_OF_THIS_TYPE}
+            )
+        return found
+
+    def failed(group: str, why: Failure) -> GroupDescription:
+        return GroupDescription(group, error=why[0], message=why[1])
+
+    return await ask_coordinators(caller, groups, KeyType.GROUP, ask, failed, timeout=timeout)
+
+
+def _may_be_of_another_type(group: GroupDescription) -> bool:
+    return group.error in _NOT_OF_THIS_TYPE or (group.error is None and group.state == _DEAD)
+
+
+def operation_names(bits: int) -> list[str] | None:
+    """Names of the AclOperations whose bits are set; None where they were not asked for."""
+    if bits == -(1 << 31):
+        return None
+    return [str(each) for each in AclOperation if bits >> each.code & 1]
+
+
+async def _classic(
+    caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
+) -> Mapping[str, GroupDescription]:
+    reply = await caller.call(
+        DescribeGroupsRequest(groups, authorized_operations),
+        DescribeGroupsResponse,
+        to=broker,
+        timeout=timeout,
+        versions=_WITH_OPERATIONS if authorized_operations else None,
+    )
+    found = {}
+    for group in reply.body.groups:
+        error, message = failure(group.error_code, group.error_message)
+        if error is not None:
+            found[group.group_id] = GroupDescription(group.group_id, error=error, message=message)
+            continue
+        found[group.group_id] = GroupDescription(
+            group.group_id,
+            type="classic",
+            state=group.group_state,
+            protocol_type=group.protocol_type,
+            protocol=group.protocol_data,
+            coordinator=broker,
+            members=_by_id(_classic_member(each, group.protocol_type) for each in group.members),
+            authorized_operations=operation_names(group.authorized_operations),
+        )
+    return found
+
+
+def _classic_member(
+    member: describe_groups_response.DescribedGroupMember, protocol_type: str
+) -> GroupMember:
+    metadata, data = bytes(member.member_metadata), bytes(member.member_assignment)
+    subscription = assignment = None
+    if protocol_type == assignments.CONSUMER:
+        subscription = assignments.read_subscription(metadata)
+        assignment = assignments.read_assignment(data)
+    return GroupMember(
+        member.member_id,
+        member.client_id,
+        member.client_host,
+        instance_id=member.group_instance_id,
+        rack=None if subscription is None else subscription.rack_id,
+        subscribed_topics=None if subscription is None else sorted(subscription.topics),
+        assignment=assignment,
+        raw_metadata=metadata if subscription is None and metadata else None,
+        raw_assignment=data if assignment is None else None,
+    )
+
+
+async def _consumer(
+    caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
+) -> Mapping[str, GroupDescription]:
+    reply = await caller.call(
+        ConsumerGroupDescribeRequest(groups, authorized_operations),
+        ConsumerGroupDescribeResponse,
+        to=broker,
+        timeout=timeout,
+    )
+    return {
+        group.group_id: _described(group, broker, "consumer", map(_consumer_member, group.members))
+        for group in reply.body.groups
+    }
+
+
+def _consumer_member(member: consumer_group_describe_response.Member) -> GroupMember:
+    return GroupMember(
+        member.member_id,
+        member.client_id,
+        member.client_host,
+        instance_id=member.instance_id,
+        rack=member.rack_id,
+        epoch=member.member_epoch,
+        subscribed_topics=sorted(member.subscribed_topic_names),
+        subscribed_regex=member.subscribed_topic_regex or None,
+        assignment=_assigned(member.assignment),
+        target_assignment=_assigned(member.target_assignment),
+        upgraded=None if member.member_type < 0 else member.member_type != _CLASSIC_MEMBER,
+    )
+
+
+async def _share(
+    caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
+) -> Mapping[str, GroupDescription]:
+    reply = await caller.call(
+        ShareGroupDescribeRequest(groups, authorized_operations),
+        ShareGroupDescribeResponse,
+        to=broker,
+        timeout=timeout,
+    )
+    return {
+        group.group_id: _described(group, broker, "share", map(_share_member, group.members))
+        for group in reply.body.groups
+    }
+
+
+def _share_member(member: share_group_describe_response.Member) -> GroupMember:
+    return GroupMember(
+        member.member_id,
+        member.client_id,
+        member.client_host,
+        rack=member.rack_id,
+        epoch=member.member_epoch,
+        subscribed_topics=sorted(member.subscribed_topic_names),
+        assignment=_assigned(member.assignment),
+    )
+
+
+async def _streams(
+    caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
+) -> Mapping[str, GroupDescription]:
+    reply = await caller.call(
+        StreamsGroupDescribeRequest(groups, authorized_operations),
+        StreamsGroupDescribeResponse,
+        to=broker,
+        timeout=timeout,
+    )
+    found = {}
+    for group in reply.body.groups:
+        error, message = failure(group.error_code, group.error_message)
+        found[group.group_id] = GroupDescription(
+            group.group_id,
+            type="streams" if error is None else None,
+            state=group.group_state or None,
+            protocol_type="streams" if error is None else None,
+            protocol=group.assignor_name or None,
+            coordinator=broker if error is None else None,
+            epoch=group.group_epoch if error is None else None,
+            assignment_epoch=group.assignment_epoch if error is None else None,
+            members=_by_id(map(streams.read_member, group.members)),
+            topology=streams.read_topology(group.topology),
+            authorized_operations=operation_names(group.authorized_operations),
+            error=error,
+            message=message,
+        )
+    return found
+
+
+def _described(
+    group: consumer_group_describe_response.DescribedGroup
+    | share_group_describe_response.DescribedGroup,
+    broker: int,
+    type_: str,
+    members: Iterable[GroupMember],
+) -> GroupDescription:
+    error, message = failure(group.error_code, group.error_message)
+    if error is not None:
+        return GroupDescription(group.group_id, error=error, message=message)
+    return GroupDescription(
+        group.group_id,
+        type=type_,
+        state=group.group_state,
+        protocol_type=type_,
+        protocol=group.assignor_name,
+        coordinator=broker,
+        epoch=group.group_epoch,
+        assignment_epoch=group.assignment_epoch,
+        members=_by_id(members),
+        authorized_operations=operation_names(group.authorized_operations),
+    )
+
+
+def _assigned(
+    assignment: consumer_group_describe_response.Assignment
+    | share_group_describe_response.Assignment,
+) -> list[TopicPartitions]:
+    pairs = [(each.topic_name, each.partitions) for each in assignment.topic_partitions]
+    return topic_partitions(pairs)
+
+
+def _by_id(members: Iterable[GroupMember]) -> list[GroupMember]:
+    return sorted(members, key=lambda member: member.member_id)

@@ -1,0 +1,75 @@
+"""The groups of all brokers in one listing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.operations.failures import raise_failure
+from kafka_admin_proto.admin.operations.groups.model import GroupListing, ListedGroup
+from kafka_admin_proto.admin.operations.routing import ask_every_broker
+from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages.list_groups_request import ListGroupsRequest
+from kafka_admin_proto.messages.list_groups_response import ListGroupsResponse
+from kafka_admin_proto.schema.versions import VersionRange
+
+_WITH_STATES, _WITH_TYPES = VersionRange.parse("4+"), VersionRange.parse("5+")
+
+
+async def list_groups(
+    caller: Caller,
+    states: Sequence[str],
+    types: Sequence[str],
+    protocol_types: Collection[str],
+    timeout: float | None,
+) -> GroupListing:
+    async def ask(broker: int) -> list[ListedGroup]:
+        return await _of_broker(caller, broker, states, types, timeout)
+
+    answers, failed = await ask_every_broker(caller, ask)
+    # A group that moves between the answers may be listed by both coordinators.
+    groups = {group.group_id: group for answer in answers for group in answer}
+    return GroupListing(
+        [
+            groups[id_]
+            for id_ in sorted(groups)
+            if not protocol_types or groups[id_].protocol_type in protocol_types
+        ],
+        failed,
+    )
+
+
+async def _of_broker(
+    caller: Caller, broker: int, states: Sequence[str], types: Sequence[str], timeout: float | None
+) -> list[ListedGroup]:
+    before_types = _WITH_STATES if states else None
+    try:
+        reply = await caller.call(
+            ListGroupsRequest(list(states), list(types)),
+            ListGroupsResponse,
+            to=broker,
+            timeout=timeout,
+            versions=_WITH_TYPES if types else before_types,
+        )
+    except UnsupportedVersionError:
+        # Brokers whose listing has no types have classic groups and, at most, consumer groups.
+        if not {"classic", "consumer"} <= {each.lower() for each in types}:
+            raise
+        reply = await caller.call(
+            ListGroupsRequest(list(states)),
+            ListGroupsResponse,
+            to=broker,
+            timeout=timeout,
+            versions=before_types,
+        )
+    raise_failure(reply.body.error_code, context="ListGroups")
+    return [
+        ListedGroup(
+            group.group_id,
+            group.group_type.lower() or None,
+            group.protocol_type,
+            group.group_state or None,
+            broker,
+        )
+        for group in reply.body.groups
+    ]

@@ -1,0 +1,285 @@
+"""Committed offsets of groups: fetch, commit, delete."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.operations.coordinators import KeyType, ask_coordinators
+from kafka_admin_proto.admin.operations.failures import Failure, answer_of, failure
+from kafka_admin_proto.admin.operations.groups.model import (
+    AlteredOffset,
+    GroupOffset,
+    GroupOffsets,
+    NewOffset,
+)
+from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
+from kafka_admin_proto.admin.retry import TRANSIENT
+from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafka_admin_proto.messages.offset_commit_response import OffsetCommitResponse
+from kafka_admin_proto.messages.offset_delete_request import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from kafka_admin_proto.messages.offset_delete_response import OffsetDeleteResponse
+from kafka_admin_proto.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
+from kafka_admin_proto.messages.offset_fetch_response import (
+    OffsetFetchResponse,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+)
+from kafka_admin_proto.schema.versions import VersionRange
+
+#: Version 10 names topics by their ids alone. Before version 8 each group needs a request of its
+#: own; 0 reads offsets from ZooKeeper, and only from 2 on can all partitions be asked for.
+_FETCH_MANY = VersionRange(8, 9)
+_FETCH_ONE, _FETCH_ONE_WHOLE, _FETCH_ONE_STABLE = (
+    VersionRange(1, 7),
+    VersionRange(2, 7),
+    VersionRange(7, 7),
+)
+#: Version 0 writes offsets to ZooKeeper, 1 has a time for each, 10 names topics by their ids.
+_COMMIT = VersionRange(2, 9)
+
+
+async def fetch_offsets(
+    caller: Caller,
+    groups: Mapping[str, Iterable[Partition] | None],
+    require_stable: bool,
+    timeout: float | None,
+) -> list[GroupOffsets]:
+    topics = {
+        group: None if partitions is None else by_topic(partitions)
+        for group, partitions in groups.items()
+    }
+
+    async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, GroupOffsets]:
+        try:
+            return await _fetch_many(
+                caller, broker, {group: topics[group] for group in mine}, require_stable, seconds
+            )
+        except UnsupportedVersionError:
+            found = await asyncio.gather(
+                *(
+                    _fetch_one(caller, broker, group, topics[group], require_stable, seconds)
+                    for group in mine
+                )
+            )
+            return dict(zip(mine, found, strict=True))
+
+    def failed(group: str, why: Failure) -> GroupOffsets:
+        return GroupOffsets(group, (), *why)
+
+    return await ask_coordinators(caller, list(groups), KeyType.GROUP, ask, failed, timeout=timeout)
+
+
+async def _fetch_many(
+    caller: Caller,
+    broker: int,
+    groups: Mapping[str, Mapping[str, Sequence[int]] | None],
+    require_stable: bool,
+    timeout: float,
+) -> dict[str, GroupOffsets]:
+    request = OffsetFetchRequest(
+        groups=[
+            OffsetFetchRequestGroup(
+                group,
+                topics=None
+                if topics is None
+                else [
+                    OffsetFetchRequestTopics(topic, partition_indexes=list(partitions))
+                    for topic, partitions in topics.items()
+                ],
+            )
+            for group, topics in groups.items()
+        ],
+        require_stable=require_stable,
+    )
+    reply = await caller.call(
+        request, OffsetFetchResponse, to=broker, timeout=timeout, versions=_FETCH_MANY
+    )
+    return {
+        group.group_id: _offsets(
+            group.group_id,
+            [(topic.name, partition) for topic in group.topics for partition in topic.partitions],
+            group.error_code,
+        )
+        for group in reply.body.groups
+    }
+
+
+async def _fetch_one(
+    caller: Caller,
+    broker: int,
+    group: str,
+    topics: Mapping[str, Sequence[int]] | None,
+    require_stable: bool,
+    timeout: float,
+) -> GroupOffsets:
+    request = OffsetFetchRequest(
+        group,
+        None
+        if topics is None
+        else [OffsetFetchRequestTopic(topic, list(each)) for topic, each in topics.items()],
+        require_stable=require_stable,
+    )
+    versions = _FETCH_ONE_WHOLE if topics is None else _FETCH_ONE
+    reply = await caller.call(
+        request,
+        OffsetFetchResponse,
+        to=broker,
+        timeout=timeout,
+        versions=_FETCH_ONE_STABLE if require_stable else versions,
+    )
+    found = [(topic.name, each) for topic in reply.body.topics for each in topic.partitions]
+    return _offsets(group, found, reply.body.error_code)
+
+
+def _offsets(
+    group: str,
+    partitions: Sequence[tuple[str, OffsetFetchResponsePartition | OffsetFetchResponsePartitions]],
+    code: int,
+) -> GroupOffsets:
+    offsets = []
+    for topic, each in sorted(partitions, key=lambda pair: (pair[0], pair[1].partition_index)):
+        none = each.committed_offset < 0
+        offsets.append(
+            GroupOffset(
+                topic,
+                each.partition_index,
+                None if none else each.committed_offset,
+                None if each.committed_leader_epoch < 0 else each.committed_leader_epoch,
+                None if none else each.metadata,
+                *failure(each.error_code),
+            )
+        )
+    why = failure(code)
+    if why[0] is None:
+        # Before version 2 the error of the group is that of each partition.
+        passing = [offset for offset in offsets if offset.error in TRANSIENT]
+        why = (passing[0].error, passing[0].message) if passing else why
+    return GroupOffsets(group, offsets, *why)
+
+
+async def commit_offsets(
+    caller: Caller,
+    group: str,
+    offsets: Mapping[Partition, int | NewOffset],
+    timeout: float | None,
+) -> list[AlteredOffset]:
+    values = {
+        partition: NewOffset(offset) if isinstance(offset, int) else offset
+        for partition, offset in offsets.items()
+    }
+    request = OffsetCommitRequest(
+        group,
+        topics=[
+            OffsetCommitRequestTopic(
+                topic,
+                partitions=[
+                    OffsetCommitRequestPartition(
+                        partition,
+                        value.offset,
+                        -1 if value.leader_epoch is None else value.leader_epoch,
+                        committed_metadata=value.metadata,
+                    )
+                    for partition, value in ((each, values[topic, each]) for each in partitions)
+                ],
+            )
+            for topic, partitions in by_topic(values).items()
+        ],
+    )
+
+    async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, _Altered]:
+        reply = await caller.call(
+            request, OffsetCommitResponse, to=broker, timeout=seconds, versions=_COMMIT
+        )
+        return {
+            group: _altered(
+                {
+                    (topic.name, partition.partition_index): partition.error_code
+                    for topic in reply.body.topics
+                    for partition in topic.partitions
+                }
+            )
+        }
+
+    return await _alter(caller, group, values, ask, timeout)
+
+
+async def delete_offsets(
+    caller: Caller, group: str, partitions: Iterable[Partition], timeout: float | None
+) -> list[AlteredOffset]:
+    wanted = list(dict.fromkeys(partitions))
+    request = OffsetDeleteRequest(
+        group,
+        [
+            OffsetDeleteRequestTopic(topic, [OffsetDeleteRequestPartition(each) for each in own])
+            for topic, own in by_topic(wanted).items()
+        ],
+    )
+
+    async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, _Altered]:
+        reply = await caller.call(request, OffsetDeleteResponse, to=broker, timeout=seconds)
+        found = {
+            (topic.name, partition.partition_index): partition.error_code
+            for topic in reply.body.topics
+            for partition in topic.partitions
+        }
+        return {group: _altered(found, reply.body.error_code)}
+
+    return await _alter(caller, group, wanted, ask, timeout)
+
+
+class _Altered(msgspec.Struct, frozen=True):
+    """Error codes by partition; ``error`` is that of the whole group."""
+
+    codes: Mapping[Partition, int]
+    error: str | None = None
+    message: str | None = None
+
+
+def _altered(codes: Mapping[Partition, int], code: int = 0) -> _Altered:
+    """A coordinator that has moved or is loading says so in each partition, or of the group."""
+    why = failure(code)
+    if why[0] is None:
+        passing = [each for each in map(failure, codes.values()) if each[0] in TRANSIENT]
+        why = passing[0] if passing else why
+    return _Altered(codes, *why)
+
+
+async def _alter(
+    caller: Caller,
+    group: str,
+    partitions: Iterable[Partition],
+    ask: Callable[[int, list[str], float], Awaitable[Mapping[str, _Altered]]],
+    timeout: float | None,
+) -> list[AlteredOffset]:
+    def failed(group: str, why: Failure) -> _Altered:
+        return _Altered({}, *why)
+
+    (altered,) = await ask_coordinators(
+        caller, [group], KeyType.GROUP, ask, failed, timeout=timeout
+    )
+    results = []
+    for topic, partition in partitions:
+        if altered.error is not None:
+            why: Failure = (altered.error, altered.message)
+        else:
+            why = failure(answer_of((topic, partition), altered.codes))
+        results.append(AlteredOffset(topic, partition, *why))
+    return results

@@ -1,0 +1,105 @@
+"""Items that each belong to one broker: find it, ask it, and look again where it has changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.errors import ConnectionFailedError
+from kafka_admin_proto.admin.operations.failures import Failure, answer_of, failure_of
+from kafka_admin_proto.admin.retry import TRANSIENT, Deadline, K, R, retry_items
+from kafka_admin_proto.errors import KafkaAdminProtoError
+
+_V = TypeVar("_V")
+
+#: A broker that is gone has a successor, which is looked for anew.
+_PASSING = TRANSIENT | {ConnectionFailedError.__name__}
+
+
+class BrokerFailure(msgspec.Struct, frozen=True):
+    """A broker that could not be asked, or answered with an error."""
+
+    broker: int
+    error: str
+    message: str | None = None
+
+
+async def ask_brokers(
+    caller: Caller,
+    items: Sequence[K],
+    find: Callable[[list[K], float], Awaitable[Mapping[K, int | Failure]]],
+    ask: Callable[[int, list[K], float], Awaitable[Mapping[K, R]]],
+    failed: Callable[[K, Failure], R],
+    *,
+    timeout: float | None,
+) -> list[R]:
+    """The results of all items, in order, each from the broker that it belongs to.
+
+    ``find(items, seconds_left)`` tells the broker of each, or why there is none;
+    ``ask(broker, items, seconds_left)`` asks one broker about all items that it has. Brokers are
+    asked side by side. Items whose error is transient, or whose broker cannot be reached, are
+    looked up and asked again until the time is over. ``failed(item, failure)`` makes the result of
+    an item without an answer. Where no item has an answer, the exception is raised.
+    """
+    exceptions: dict[K, KafkaAdminProtoError] = {}
+
+    async def attempt(pending: list[K], seconds: float) -> Mapping[K, R]:
+        deadline = Deadline(seconds)
+        found = await find(pending, seconds)
+        by_broker: dict[int, list[K]] = {}
+        results: dict[K, R] = {}
+        for item in pending:
+            exceptions.pop(item, None)
+            place = answer_of(item, found)
+            if isinstance(place, int):
+                by_broker.setdefault(place, []).append(item)
+            else:
+                results[item] = failed(item, place)
+
+        async def ask_one(broker: int, mine: list[K]) -> None:
+            try:
+                answers = await ask(broker, mine, deadline.left)
+                results.update({item: answer_of(item, answers) for item in mine})
+            except KafkaAdminProtoError as error:
+                for item in mine:
+                    exceptions[item] = error
+                    results[item] = failed(item, failure_of(error))
+
+        await asyncio.gather(*(ask_one(broker, mine) for broker, mine in by_broker.items()))
+        return results
+
+    unique = list(dict.fromkeys(items))
+    if not unique:
+        return []
+    results = await retry_items(caller, unique, attempt, timeout=timeout, transient=_PASSING)
+    if exceptions.keys() == results.keys():
+        raise next(iter(exceptions.values()))
+    return [results[item] for item in unique]
+
+
+async def ask_every_broker(
+    caller: Caller, ask: Callable[[int], Awaitable[_V | BrokerFailure]]
+) -> tuple[list[_V], list[BrokerFailure]]:
+    """What each live broker answers, side by side, and the brokers that failed.
+
+    The exception of the only broker, or of each of them, is not raised: it is a failure as well.
+    """
+    answers = await asyncio.gather(
+        *(_answer(broker, ask) for broker in sorted(await caller.brokers()))
+    )
+    good = [answer for answer in answers if not isinstance(answer, BrokerFailure)]
+    return good, [answer for answer in answers if isinstance(answer, BrokerFailure)]
+
+
+async def _answer(
+    broker: int, ask: Callable[[int], Awaitable[_V | BrokerFailure]]
+) -> _V | BrokerFailure:
+    try:
+        return await ask(broker)
+    except KafkaAdminProtoError as error:
+        name, message = failure_of(error)
+        return BrokerFailure(broker, name or type(error).__name__, message)

@@ -1,0 +1,359 @@
+"""Transactions and their producers: list, describe, abort, fence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.operations.coordinators import KeyType, ask_coordinators
+from kafka_admin_proto.admin.operations.failures import Failure, failure, raise_failure
+from kafka_admin_proto.admin.operations.leaders import ask_leaders
+from kafka_admin_proto.admin.operations.routing import (
+    BrokerFailure,
+    ask_brokers,
+    ask_every_broker,
+)
+from kafka_admin_proto.admin.operations.topic_partitions import (
+    TopicPartitions,
+    by_topic,
+    topic_partitions,
+)
+from kafka_admin_proto.messages.describe_producers_request import (
+    DescribeProducersRequest,
+    TopicRequest,
+)
+from kafka_admin_proto.messages.describe_producers_response import (
+    DescribeProducersResponse,
+    PartitionResponse,
+)
+from kafka_admin_proto.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_admin_proto.messages.describe_transactions_response import (
+    DescribeTransactionsResponse,
+    TransactionState,
+)
+from kafka_admin_proto.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_admin_proto.messages.init_producer_id_response import InitProducerIdResponse
+from kafka_admin_proto.messages.list_transactions_request import ListTransactionsRequest
+from kafka_admin_proto.messages.list_transactions_response import ListTransactionsResponse
+from kafka_admin_proto.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+from kafka_admin_proto.messages.write_txn_markers_response import WriteTxnMarkersResponse
+from kafka_admin_proto.schema.versions import VersionRange
+
+_WITH_DURATIONS, _WITH_PATTERNS = VersionRange.parse("1+"), VersionRange.parse("2+")
+#: Versions before those of two-phase commit.
+_FENCING = VersionRange.parse("0-5")
+#: Of the transactions that a producer might begin under the new epoch; none does.
+_TRANSACTION_TIMEOUT_MS = 60_000
+
+
+class ListedTransaction(msgspec.Struct, frozen=True):
+    """A transactional id, as its coordinator lists it."""
+
+    transactional_id: str
+    producer_id: int
+    state: str
+    coordinator: int
+
+
+class TransactionListing(msgspec.Struct, frozen=True):
+    """The transactional ids of all brokers that answered, sorted, and the brokers that did not.
+
+    ``unknown_states`` are those of the filter that a broker does not know.
+    """
+
+    transactions: Sequence[ListedTransaction]
+    failed: Sequence[BrokerFailure] = ()
+    unknown_states: Sequence[str] = ()
+
+
+class TransactionDescription(msgspec.Struct, frozen=True):
+    """A transaction. ``start_time_ms`` is None while no transaction is open."""
+
+    transactional_id: str
+    state: str | None = None
+    coordinator: int | None = None
+    producer_id: int | None = None
+    producer_epoch: int | None = None
+    timeout_ms: int | None = None
+    start_time_ms: int | None = None
+    partitions: Sequence[TopicPartitions] = ()
+    error: str | None = None
+    message: str | None = None
+
+
+class ActiveProducer(msgspec.Struct, frozen=True):
+    """A producer whose sequence numbers a partition's leader keeps.
+
+    ``coordinator_epoch`` and ``transaction_start_offset`` are None of producers that have written
+    no marker, have no open transaction.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_timestamp_ms: int
+    coordinator_epoch: int | None
+    transaction_start_offset: int | None
+
+
+class PartitionProducers(msgspec.Struct, frozen=True):
+    """The producers of a partition, sorted by id, as ``broker`` knows them."""
+
+    topic: str
+    partition: int
+    broker: int | None = None
+    producers: Sequence[ActiveProducer] = ()
+    error: str | None = None
+    message: str | None = None
+
+
+class AbortedTransaction(msgspec.Struct, frozen=True):
+    """A partition that an abort marker was written to, unless there is an error."""
+
+    topic: str
+    partition: int
+    producer_id: int
+    error: str | None = None
+    message: str | None = None
+
+
+class FencedProducer(msgspec.Struct, frozen=True):
+    """A transactional id whose producers are fenced by a new epoch, unless there is an error."""
+
+    transactional_id: str
+    producer_id: int | None = None
+    producer_epoch: int | None = None
+    error: str | None = None
+    message: str | None = None
+
+
+class TransactionOperations(Caller):
+    """Transactions and producers."""
+
+    async def list_transactions(
+        self,
+        *,
+        states: Iterable[str] = (),
+        producer_ids: Iterable[int] = (),
+        min_duration_ms: int | None = None,
+        pattern: str | None = None,
+        timeout: float | None = None,
+    ) -> TransactionListing:
+        """Transactional ids of all brokers, those that every filter finds.
+
+        ``min_duration_ms`` is how long a transaction has been open at least (brokers from 3.8 on);
+        ``pattern`` a regular expression of RE2 for transactional ids (from 4.1 on). Brokers that
+        are too old for a filter are among the ``failed``.
+        """
+        request = ListTransactionsRequest(
+            list(states),
+            list(producer_ids),
+            -1 if min_duration_ms is None else min_duration_ms,
+            pattern,
+        )
+        versions = None if min_duration_ms is None else _WITH_DURATIONS
+        versions = versions if pattern is None else _WITH_PATTERNS
+
+        async def ask(broker: int) -> tuple[list[ListedTransaction], list[str]]:
+            reply = await self.call(
+                request, ListTransactionsResponse, to=broker, timeout=timeout, versions=versions
+            )
+            raise_failure(reply.body.error_code, context="ListTransactions")
+            listed = [
+                ListedTransaction(
+                    each.transactional_id, each.producer_id, each.transaction_state, broker
+                )
+                for each in reply.body.transaction_states
+            ]
+            return listed, list(reply.body.unknown_state_filters)
+
+        answers, failed = await ask_every_broker(self, ask)
+        # One that moves between the answers may be listed by both coordinators.
+        found = {each.transactional_id: each for listed, _ in answers for each in listed}
+        unknown = sorted({state for _, states in answers for state in states})
+        return TransactionListing([found[id_] for id_ in sorted(found)], failed, unknown)
+
+    async def describe_transactions(
+        self, transactional_ids: Iterable[str], *, timeout: float | None = None
+    ) -> list[TransactionDescription]:
+        """Transactions by their ids, in order, each from its coordinator."""
+
+        async def ask(
+            broker: int, mine: list[str], seconds: float
+        ) -> Mapping[str, TransactionDescription]:
+            reply = await self.call(
+                DescribeTransactionsRequest(mine),
+                DescribeTransactionsResponse,
+                to=broker,
+                timeout=seconds,
+            )
+            return {
+                each.transactional_id: _description(each, broker)
+                for each in reply.body.transaction_states
+            }
+
+        def failed(id_: str, why: Failure) -> TransactionDescription:
+            return TransactionDescription(id_, error=why[0], message=why[1])
+
+        return await ask_coordinators(
+            self, list(transactional_ids), KeyType.TRANSACTION, ask, failed, timeout=timeout
+        )
+
+    async def describe_producers(
+        self,
+        partitions: Iterable[tuple[str, int]],
+        *,
+        broker: int | None = None,
+        timeout: float | None = None,
+    ) -> list[PartitionProducers]:
+        """The active producers of (topic, partition) pairs, as their leaders know them.
+
+        ``broker`` asks that replica in the place of the leaders.
+        """
+
+        async def ask(
+            broker: int, mine: list[tuple[str, int]], seconds: float
+        ) -> Mapping[tuple[str, int], PartitionProducers]:
+            topics = [TopicRequest(name, own) for name, own in by_topic(mine).items()]
+            reply = await self.call(
+                DescribeProducersRequest(topics),
+                DescribeProducersResponse,
+                to=broker,
+                timeout=seconds,
+            )
+            return {
+                (topic.name, each.partition_index): _producers(topic.name, each, broker)
+                for topic in reply.body.topics
+                for each in topic.partitions
+            }
+
+        def failed(partition: tuple[str, int], why: Failure) -> PartitionProducers:
+            return PartitionProducers(*partition, None, (), *why)
+
+        async def find(
+            pending: list[tuple[str, int]], seconds: float
+        ) -> Mapping[tuple[str, int], int | Failure]:
+            assert broker is not None
+            return dict.fromkeys(pending, broker)
+
+        wanted = list(partitions)
+        if broker is None:
+            return await ask_leaders(self, wanted, ask, failed, timeout=timeout)
+        return await ask_brokers(self, wanted, find, ask, failed, timeout=timeout)
+
+    async def abort_transaction(
+        self,
+        topic: str,
+        partition: int,
+        *,
+        producer_id: int,
+        producer_epoch: int,
+        coordinator_epoch: int = 0,
+        timeout: float | None = None,
+    ) -> AbortedTransaction:
+        """End a hanging transaction on one partition: the leader writes an abort marker.
+
+        A transaction hangs when its coordinator does not know of it any more. The arguments are
+        those of ``describe_producers``. Aborting one that its coordinator still manages breaks
+        its atomicity: look at ``describe_transactions`` before.
+        """
+        request = WriteTxnMarkersRequest(
+            [
+                WritableTxnMarker(
+                    producer_id,
+                    producer_epoch,
+                    False,
+                    [WritableTxnMarkerTopic(topic, [partition])],
+                    coordinator_epoch,
+                )
+            ]
+        )
+
+        async def ask(
+            broker: int, mine: list[tuple[str, int]], seconds: float
+        ) -> Mapping[tuple[str, int], AbortedTransaction]:
+            reply = await self.call(request, WriteTxnMarkersResponse, to=broker, timeout=seconds)
+            return {
+                (own.name, each.partition_index): AbortedTransaction(
+                    own.name, each.partition_index, producer_id, *failure(each.error_code)
+                )
+                for marker in reply.body.markers
+                for own in marker.topics
+                for each in own.partitions
+            }
+
+        def failed(item: tuple[str, int], why: Failure) -> AbortedTransaction:
+            return AbortedTransaction(*item, producer_id, *why)
+
+        (aborted,) = await ask_leaders(self, [(topic, partition)], ask, failed, timeout=timeout)
+        return aborted
+
+    async def fence_producers(
+        self, transactional_ids: Iterable[str], *, timeout: float | None = None
+    ) -> list[FencedProducer]:
+        """Fence off the producers of transactional ids; their open transactions are aborted."""
+
+        async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, FencedProducer]:
+            fenced = await asyncio.gather(*(self._fence(broker, id_, seconds) for id_ in mine))
+            return dict(zip(mine, fenced, strict=True))
+
+        def failed(id_: str, why: Failure) -> FencedProducer:
+            return FencedProducer(id_, None, None, *why)
+
+        return await ask_coordinators(
+            self, list(transactional_ids), KeyType.TRANSACTION, ask, failed, timeout=timeout
+        )
+
+    async def _fence(self, broker: int, transactional_id: str, timeout: float) -> FencedProducer:
+        request = InitProducerIdRequest(transactional_id, _TRANSACTION_TIMEOUT_MS)
+        reply = await self.call(
+            request, InitProducerIdResponse, to=broker, timeout=timeout, versions=_FENCING
+        )
+        error, message = failure(reply.body.error_code)
+        if error is not None:
+            return FencedProducer(transactional_id, None, None, error, message)
+        return FencedProducer(transactional_id, reply.body.producer_id, reply.body.producer_epoch)
+
+
+def _description(state: TransactionState, broker: int) -> TransactionDescription:
+    error, message = failure(state.error_code)
+    if error is not None:
+        return TransactionDescription(state.transactional_id, error=error, message=message)
+    start = state.transaction_start_time_ms
+    return TransactionDescription(
+        state.transactional_id,
+        state.transaction_state,
+        broker,
+        state.producer_id,
+        state.producer_epoch,
+        state.transaction_timeout_ms,
+        None if start < 0 else start,
+        topic_partitions((each.topic, each.partitions) for each in state.topics),
+    )
+
+
+def _producers(topic: str, partition: PartitionResponse, broker: int) -> PartitionProducers:
+    return PartitionProducers(
+        topic,
+        partition.partition_index,
+        broker,
+        [
+            ActiveProducer(
+                each.producer_id,
+                each.producer_epoch,
+                each.last_sequence,
+                each.last_timestamp,
+                None if each.coordinator_epoch < 0 else each.coordinator_epoch,
+                None if each.current_txn_start_offset < 0 else each.current_txn_start_offset,
+            )
+            for each in sorted(partition.active_producers, key=lambda each: each.producer_id)
+        ],
+        *failure(partition.error_code, partition.error_message),
+    )

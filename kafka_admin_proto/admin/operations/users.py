@@ -1,0 +1,238 @@
+"""SCRAM users: describe, set a password, delete.
+
+The salted password is computed here, as Kafka's clients do: a password never leaves this process,
+and neither does it appear in a ``repr`` or an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.failures import (
+    Failure,
+    answer_of,
+    failure,
+    raise_failure,
+    with_repetition,
+)
+from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
+from kafka_admin_proto.messages.alter_user_scram_credentials_response import (
+    AlterUserScramCredentialsResponse,
+)
+from kafka_admin_proto.messages.describe_user_scram_credentials_request import (
+    DescribeUserScramCredentialsRequest,
+    UserName,
+)
+from kafka_admin_proto.messages.describe_user_scram_credentials_response import (
+    DescribeUserScramCredentialsResponse,
+)
+from kafka_admin_proto.wire.secrets import MASK
+
+#: Iterations that brokers take, both included.
+MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384
+
+_SALT_BYTES = 24
+
+
+class ScramMechanism(StrEnum):
+    """SCRAM as Kafka names it. UNKNOWN stands for mechanisms of newer brokers."""
+
+    UNKNOWN = "UNKNOWN"
+    SCRAM_SHA_256 = "SCRAM-SHA-256"
+    SCRAM_SHA_512 = "SCRAM-SHA-512"
+
+    @property
+    def code(self) -> int:
+        """The INT8 on the wire."""
+        return list(ScramMechanism).index(self)
+
+    @classmethod
+    def of_code(cls, code: int) -> ScramMechanism:
+        """The mechanism of that number, or UNKNOWN."""
+        members = list(cls)
+        return members[code] if 0 <= code < len(members) else cls.UNKNOWN
+
+
+class ScramCredential(msgspec.Struct, frozen=True, order=True):
+    """A password that a user has, as far as brokers tell of it."""
+
+    mechanism: ScramMechanism
+    iterations: int
+
+
+class UserDescription(msgspec.Struct, frozen=True):
+    """A user's SCRAM credentials."""
+
+    user: str
+    credentials: Sequence[ScramCredential] = ()
+    error: str | None = None
+    message: str | None = None
+
+
+class ScramUpsertion(msgspec.Struct, frozen=True):
+    """A password to set. ``salt`` is drawn where it is None."""
+
+    user: str
+    password: str
+    mechanism: ScramMechanism = ScramMechanism.SCRAM_SHA_512
+    iterations: int = MIN_ITERATIONS
+    salt: bytes | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"ScramUpsertion(user={self.user!r}, password={MASK!r}, "
+            f"mechanism={str(self.mechanism)!r}, iterations={self.iterations})"
+        )
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        return [
+            ("user", self.user),
+            ("password", MASK),
+            ("mechanism", str(self.mechanism)),
+            ("iterations", self.iterations),
+        ]
+
+
+class ScramDeletion(msgspec.Struct, frozen=True):
+    """A password to delete."""
+
+    user: str
+    mechanism: ScramMechanism
+
+
+class AlteredUser(msgspec.Struct, frozen=True):
+    """A user whose credentials were altered, all of them, unless there is an error."""
+
+    user: str
+    error: str | None = None
+    message: str | None = None
+
+
+class UserOperations(Caller):
+    """Users that authenticate with SCRAM."""
+
+    async def describe_users(
+        self, users: Iterable[str] | None = None, *, timeout: float | None = None
+    ) -> list[UserDescription]:
+        """The SCRAM credentials of users (of all, sorted, by default).
+
+        A user without credentials has the error RESOURCE_NOT_FOUND. Raises BrokerError.
+        """
+        wanted = None if users is None else list(users)
+        if wanted is not None and not wanted:
+            return []  # the request would ask for all
+        reply = await self.call(
+            DescribeUserScramCredentialsRequest(
+                None if wanted is None else [UserName(user) for user in wanted]
+            ),
+            DescribeUserScramCredentialsResponse,
+            timeout=timeout,
+        )
+        body = reply.body
+        raise_failure(body.error_code, body.error_message, context="DescribeUserScramCredentials")
+        found = {
+            result.user: UserDescription(
+                result.user,
+                sorted(
+                    ScramCredential(ScramMechanism.of_code(each.mechanism), each.iterations)
+                    for each in result.credential_infos
+                ),
+                *failure(result.error_code, result.error_message),
+            )
+            for result in body.results
+        }
+        return [answer_of(user, found) for user in (sorted(found) if wanted is None else wanted)]
+
+    async def alter_users(
+        self,
+        upsertions: Iterable[ScramUpsertion] = (),
+        deletions: Iterable[ScramDeletion] = (),
+        *,
+        timeout: float | None = None,
+    ) -> list[AlteredUser]:
+        """Set and delete passwords, with a result for each user, in the order they are named.
+
+        A user's alterations are made together or not at all; the same mechanism of a user twice is
+        the broker's error DUPLICATE_RESOURCE. Raises ValueError for what no broker takes: an
+        unknown mechanism, an empty name or password, iterations out of bounds.
+        """
+        sets, removes = list(upsertions), list(deletions)
+        for upsertion in sets:
+            _check_upsertion(upsertion)
+        for deletion in removes:
+            _check(deletion)
+        # Thousands of iterations: not in the event loop.
+        made = await asyncio.to_thread(lambda: [_salted(each) for each in sets])
+        reply = await self.call(
+            AlterUserScramCredentialsRequest(
+                [ScramCredentialDeletion(each.user, each.mechanism.code) for each in removes], made
+            ),
+            AlterUserScramCredentialsResponse,
+            to=Target.CONTROLLER,
+            timeout=timeout,
+        )
+
+        def failed(code: int, message: str | None) -> Failure:
+            found = failure(code, message)
+            return with_repetition(found, reply, "RESOURCE_NOT_FOUND") if removes else found
+
+        found = {
+            result.user: AlteredUser(result.user, *failed(result.error_code, result.error_message))
+            for result in reply.body.results
+        }
+        users = dict.fromkeys([*(each.user for each in sets), *(each.user for each in removes)])
+        return [answer_of(user, found) for user in users]
+
+
+def salted_password(
+    password: str, salt: bytes, iterations: int, mechanism: ScramMechanism
+) -> bytes:
+    """SaltedPassword of RFC 5802, as Kafka computes it: of the UTF-8 bytes, without SASLprep."""
+    digest = {
+        ScramMechanism.SCRAM_SHA_256: "sha256",
+        ScramMechanism.SCRAM_SHA_512: "sha512",
+    }[mechanism]
+    return hashlib.pbkdf2_hmac(digest, password.encode(), salt, iterations)
+
+
+def _salted(upsertion: ScramUpsertion) -> ScramCredentialUpsertion:
+    salt = secrets.token_bytes(_SALT_BYTES) if upsertion.salt is None else upsertion.salt
+    return ScramCredentialUpsertion(
+        upsertion.user,
+        upsertion.mechanism.code,
+        upsertion.iterations,
+        salt,
+        salted_password(upsertion.password, salt, upsertion.iterations, upsertion.mechanism),
+    )
+
+
+def _check(alteration: ScramUpsertion | ScramDeletion) -> None:
+    if not alteration.user:
+        raise ValueError("a SCRAM user needs a name that is not empty")
+    if alteration.mechanism is ScramMechanism.UNKNOWN:
+        raise ValueError(
+            f"user {alteration.user!r}: UNKNOWN is no mechanism to alter; "
+            "use SCRAM-SHA-256 or SCRAM-SHA-512"
+        )
+
+
+def _check_upsertion(alteration: ScramUpsertion) -> None:
+    _check(alteration)
+    if not alteration.password:
+        raise ValueError(f"user {alteration.user!r}: the password is empty; give one")
+    if not MIN_ITERATIONS <= alteration.iterations <= MAX_ITERATIONS:
+        raise ValueError(
+            f"user {alteration.user!r}: {alteration.iterations} iterations; brokers take "
+            f"{MIN_ITERATIONS} to {MAX_ITERATIONS}"
+        )
