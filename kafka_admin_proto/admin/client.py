@@ -10,6 +10,11 @@ from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.config import client_config
 from kafka_admin_proto.admin.errors import AdminError
 from kafka_admin_proto.admin.network.tracing import Trace
+from kafka_admin_proto.admin.operations.cluster import ClusterOperations
+from kafka_admin_proto.admin.operations.configs import ConfigOperations
+from kafka_admin_proto.admin.operations.log_dirs import LogDirOperations
+from kafka_admin_proto.admin.operations.quorum import QuorumOperations
+from kafka_admin_proto.admin.operations.records import RecordOperations
 from kafka_admin_proto.admin.operations.topics import TopicOperations
 from kafka_admin_proto.admin.session import Session
 from kafka_admin_proto.protocol.payloads import expects_response
@@ -17,7 +22,15 @@ from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
 
-class AdminClient(TopicOperations, Session):
+class AdminClient(
+    TopicOperations,
+    ConfigOperations,
+    ClusterOperations,
+    QuorumOperations,
+    LogDirOperations,
+    RecordOperations,
+    Session,
+):
     """A client of one Kafka cluster, for asyncio.
 
         async with AdminClient("localhost:9092") as admin:

@@ -20,7 +20,7 @@ from kafka_admin_proto.admin.operations.metadata import (
 from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
 from kafka_admin_proto.admin.retry import Deadline, retry_items
-from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -149,8 +149,8 @@ class CreateTopics(Caller):
                 for name in batch:
                     results[name] = CreatedTopic(name=name, error=error, message=message)
         answered = [results.get(name) or _unanswered(name) for name in wanted]
-        if validate_only:
-            return answered
+        if validate_only:  # brokers answer with an id that no topic has
+            return [msgspec.structs.replace(each, topic_id=None) for each in answered]
         answered = [await _judged(self, each, wanted, before, deadline) for each in answered]
         return answered if timeout <= 0 else await _waited_for(self, answered, deadline)
 
@@ -243,8 +243,11 @@ async def _waited_for(
 
 
 def _unanswered(name: str) -> CreatedTopic:
-    message = "the controller's answer does not name this topic; describe it to see what is there"
-    return CreatedTopic(name=name, error="UNKNOWN_SERVER_ERROR", message=message)
+    fault = (
+        f"the controller's answer does not name topic {name!r}; describe it to see what is there"
+    )
+    error, message = failure_of(RemoteProtocolError(fault))
+    return CreatedTopic(name=name, error=error, message=message)
 
 
 def _creatable(topic: NewTopic) -> CreatableTopic:

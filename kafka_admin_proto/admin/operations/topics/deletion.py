@@ -20,7 +20,7 @@ from kafka_admin_proto.admin.operations.metadata import (
 from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
 from kafka_admin_proto.admin.retry import Deadline, retry_items
-from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.delete_topics_request import (
     DeleteTopicsRequest,
     DeleteTopicState,
@@ -235,12 +235,9 @@ def _deleted(
     answer: DeletableTopicResult | None, item: _Item, *, repeated: bool, trigger: bool
 ) -> DeletedTopic:
     if answer is None:
-        return DeletedTopic(
-            name=item.name,
-            error="UNKNOWN_SERVER_ERROR",
-            message="the controller's answer does not name this topic; list topics to see it",
-            repeated=repeated,
-        )
+        fault = "the controller's answer does not name this topic; list topics to see what is there"
+        error, message = failure_of(RemoteProtocolError(fault))
+        return DeletedTopic(name=item.name, error=error, message=message, repeated=repeated)
     found, message = failure(answer.error_code, answer.error_message)
     if trigger and found == "REQUEST_TIMED_OUT":
         found, message = None, "the controller has taken the request and does not wait"

@@ -17,7 +17,7 @@ from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.failures import failure, failure_of
 from kafka_admin_proto.admin.operations.metadata import slices
 from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -34,6 +34,7 @@ _DEBUGGING_REPLICA, _LATEST = -2, -1
 #: Version 0 has another form of answers.
 _VERSIONS = VersionRange(1, MAX_VERSION)
 _PARTITIONS_PER_REQUEST = 2000
+_LEADER_NOT_AVAILABLE = 5
 
 
 class ReplicaLag(msgspec.Struct, frozen=True):
@@ -91,7 +92,7 @@ def _of_leader(
     ends: Mapping[int, Mapping[Partition, _End]], leader: int | None, partition: Partition
 ) -> _End:
     if leader is None:
-        return _End(error="LEADER_NOT_AVAILABLE", message="the partition has no leader")
+        return _End(None, *failure(_LEADER_NOT_AVAILABLE))
     return ends.get(leader, {}).get(partition, _End())
 
 
@@ -131,5 +132,6 @@ async def _ends(
                 code, about = failure(each.error_code)
                 offset = each.offset if code is None else None
                 ends[answered.name, each.partition_index] = _End(offset, code, about)
-    nothing = _End(None, "UNKNOWN_SERVER_ERROR", f"broker {broker} says nothing of this partition")
+    fault = RemoteProtocolError(f"broker {broker} says nothing of this partition")
+    nothing = _End(None, *failure_of(fault))
     return {each: ends.get(each, nothing) for each in partitions}

@@ -1,0 +1,232 @@
+"""Configs altered, one by one or all of a resource at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.configs.resources import (
+    ConfigResource,
+    ResourceType,
+    resource_of,
+    route,
+)
+from kafka_admin_proto.admin.operations.failures import failure, failure_of
+from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.messages.alter_configs_request import (
+    AlterableConfig as ReplacedConfig,
+)
+from kafka_admin_proto.messages.alter_configs_request import (
+    AlterConfigsRequest,
+)
+from kafka_admin_proto.messages.alter_configs_request import (
+    AlterConfigsResource as ReplacedResource,
+)
+from kafka_admin_proto.messages.alter_configs_response import AlterConfigsResponse
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kafka_admin_proto.messages.incremental_alter_configs_response import (
+    IncrementalAlterConfigsResponse,
+)
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+_SET, _DELETE, _APPEND, _SUBTRACT = range(4)
+
+#: One request for some resources of one broker, and the seconds that are left.
+_Ask = Callable[
+    [int | Target, list[ConfigResource], float],
+    Awaitable[Mapping[ConfigResource, "AlteredConfigs"]],
+]
+
+
+class ConfigChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to change of a resource; its other configs stay as they are.
+
+    ``delete`` brings a config back to its default. ``append`` and ``subtract`` add values to lists
+    and take them away, several with commas in between.
+    """
+
+    resource: ConfigResource
+    set: dict[str, str] = {}
+    delete: list[str] = []
+    append: dict[str, str] = {}
+    subtract: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return (
+            f"ConfigChange(resource={self.resource!r}, set={_shown(self.set)}, "
+            f"delete={self.delete!r}, append={_shown(self.append)}, "
+            f"subtract={_shown(self.subtract)})"
+        )
+
+
+class AlteredConfigs(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one resource."""
+
+    type: ResourceType
+    name: str
+    error: str | None = None
+    message: str | None = None
+
+
+class AlterConfigs(Caller):
+    """IncrementalAlterConfigs and AlterConfigs."""
+
+    async def alter_configs(
+        self,
+        changes: Iterable[ConfigChange],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> list[AlteredConfigs]:
+        """Change single configs of resources (brokers from 2.3), each resource on its own.
+
+        Raises ValueError for a resource that is named twice.
+        """
+        wanted: dict[ConfigResource, ConfigChange] = {}
+        for change in changes:
+            _once(change.resource, wanted)
+            wanted[change.resource] = change
+
+        async def ask(
+            to: int | Target, some: list[ConfigResource], left: float
+        ) -> dict[ConfigResource, AlteredConfigs]:
+            request = IncrementalAlterConfigsRequest(
+                resources=[_changed(wanted[each]) for each in some], validate_only=validate_only
+            )
+            reply = await self.call(request, IncrementalAlterConfigsResponse, to=to, timeout=left)
+            return _results(
+                (each.resource_type, each.resource_name, each.error_code, each.error_message)
+                for each in reply.body.responses
+            )
+
+        return await _by_broker(self, list(wanted), ask, timeout)
+
+    async def replace_configs(
+        self,
+        configs: Mapping[ConfigResource, Mapping[str, str | None]],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> list[AlteredConfigs]:
+        """Set all configs of resources at once: what is not given goes back to its default.
+
+        This is the older AlterConfigs, for brokers before 2.3 and for whoever wants just that.
+        """
+        wanted = dict(configs)
+
+        async def ask(
+            to: int | Target, some: list[ConfigResource], left: float
+        ) -> dict[ConfigResource, AlteredConfigs]:
+            request = AlterConfigsRequest(
+                resources=[
+                    ReplacedResource(
+                        resource_type=each.number,
+                        resource_name=each.name,
+                        configs=[
+                            ReplacedConfig(name=name, value=value)
+                            for name, value in wanted[each].items()
+                        ],
+                    )
+                    for each in some
+                ],
+                validate_only=validate_only,
+            )
+            reply = await self.call(request, AlterConfigsResponse, to=to, timeout=left)
+            return _results(
+                (each.resource_type, each.resource_name, each.error_code, each.error_message)
+                for each in reply.body.responses
+            )
+
+        return await _by_broker(self, list(wanted), ask, timeout)
+
+
+async def _by_broker(
+    caller: Caller, resources: Sequence[ConfigResource], ask: _Ask, timeout: float | None
+) -> list[AlteredConfigs]:
+    """Ask each broker for its own resources, side by side, and the controller for the others."""
+    deadline = Deadline(caller.default_timeout if timeout is None else timeout)
+    parts: dict[int | Target, list[ConfigResource]] = {}
+    for resource in resources:
+        parts.setdefault(route(resource, Target.CONTROLLER), []).append(resource)
+
+    async def ask_one(to: int | Target) -> dict[ConfigResource, AlteredConfigs]:
+        async def attempt(
+            some: list[ConfigResource], left: float
+        ) -> Mapping[ConfigResource, AlteredConfigs]:
+            return await ask(to, some, left)
+
+        try:
+            return await retry_items(caller, parts[to], attempt, timeout=deadline.left)
+        except KafkaAdminProtoError as failed:
+            if len(parts) == 1:
+                raise
+            error, message = failure_of(failed)
+            return {
+                each: AlteredConfigs(type=each.type, name=each.name, error=error, message=message)
+                for each in parts[to]
+            }
+
+    answers: dict[ConfigResource, AlteredConfigs] = {}
+    for part in await asyncio.gather(*map(ask_one, parts)):
+        answers |= part
+    return [answers.get(resource) or _unanswered(resource) for resource in resources]
+
+
+def _changed(change: ConfigChange) -> AlterConfigsResource:
+    return AlterConfigsResource(
+        resource_type=change.resource.number,
+        resource_name=change.resource.name,
+        configs=[
+            *(_operation(name, _SET, value) for name, value in change.set.items()),
+            *(_operation(name, _DELETE, None) for name in change.delete),
+            *(_operation(name, _APPEND, value) for name, value in change.append.items()),
+            *(_operation(name, _SUBTRACT, value) for name, value in change.subtract.items()),
+        ],
+    )
+
+
+def _operation(name: str, operation: int, value: str | None) -> AlterableConfig:
+    return AlterableConfig(name=name, config_operation=operation, value=value)
+
+
+def _results(
+    answers: Iterable[tuple[int, str, int, str | None]],
+) -> dict[ConfigResource, AlteredConfigs]:
+    found = {}
+    for number, name, code, said in answers:
+        resource = resource_of(number, name)
+        if resource is not None:
+            error, message = failure(code, said)
+            found[resource] = AlteredConfigs(
+                type=resource.type, name=name, error=error, message=message
+            )
+    return found
+
+
+def _once(resource: ConfigResource, wanted: Mapping[ConfigResource, object]) -> None:
+    if resource in wanted:
+        raise ValueError(
+            f"{resource.type} {resource.name!r} is to be altered twice in one call; "
+            "put all its changes into one"
+        )
+
+
+def _unanswered(resource: ConfigResource) -> AlteredConfigs:
+    error, message = failure_of(
+        RemoteProtocolError(
+            "the answer does not name this resource; describe its configs to see what they are"
+        )
+    )
+    return AlteredConfigs(type=resource.type, name=resource.name, error=error, message=message)
+
+
+def _shown(values: Mapping[str, str]) -> str:
+    return repr({name: MASK if is_secret_name(name) else value for name, value in values.items()})

@@ -1,0 +1,173 @@
+"""Configs described, and the resources that have some listed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, entry_of_described
+from kafka_admin_proto.admin.operations.configs.resources import (
+    ConfigResource,
+    ResourceType,
+    resource_of,
+    route,
+    type_number,
+)
+from kafka_admin_proto.admin.operations.failures import failure, failure_of, raise_failure
+from kafka_admin_proto.admin.operations.metadata import slices
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.messages.describe_configs_request import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from kafka_admin_proto.messages.describe_configs_response import DescribeConfigsResponse
+from kafka_admin_proto.messages.list_config_resources_request import ListConfigResourcesRequest
+from kafka_admin_proto.messages.list_config_resources_response import ListConfigResourcesResponse
+from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
+
+#: A broker answers with all configs of a resource, some 3 KB, more with documentation.
+_RESOURCES_PER_REQUEST = 250
+#: Since these versions of DescribeConfigs there are synonyms, and documentation and types.
+_SYNONYMS, _DOCUMENTATION = 1, 3
+#: Since this version of ListConfigResources there are others than client metrics.
+_ALL_TYPES = 1
+
+
+class ResourceConfigs(msgspec.Struct, frozen=True, kw_only=True):
+    """The configs of one resource, by name, or why there are none."""
+
+    type: ResourceType
+    name: str
+    configs: list[ConfigEntry] = []
+    error: str | None = None
+    message: str | None = None
+
+
+class DescribeConfigs(Caller):
+    """DescribeConfigs and ListConfigResources."""
+
+    async def describe_configs(
+        self,
+        resources: Iterable[ConfigResource],
+        *,
+        keys: Sequence[str] | None = None,
+        synonyms: bool = False,
+        documentation: bool = False,
+        timeout: float | None = None,
+    ) -> list[ResourceConfigs]:
+        """The configs of each resource, in the order of the call, or those named in ``keys``.
+
+        Brokers do not send the values of sensitive configs. ``synonyms`` asks for each place that
+        a value may come from, ``documentation`` for words about it (brokers from 2.6). A broker's
+        resources are asked of that broker; if it does not answer, they have its error.
+        """
+        wanted = list(dict.fromkeys(resources))
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        by_broker: dict[int | Target, list[ConfigResource]] = {}
+        for resource in wanted:
+            by_broker.setdefault(route(resource, Target.ANY), []).append(resource)
+        lowest = _DOCUMENTATION if documentation else _SYNONYMS if synonyms else 0
+
+        async def ask(
+            to: int | Target, some: Sequence[ConfigResource]
+        ) -> dict[ConfigResource, ResourceConfigs]:
+            request = DescribeConfigsRequest(
+                resources=[
+                    DescribeConfigsResource(
+                        resource_type=resource.number,
+                        resource_name=resource.name,
+                        configuration_keys=None if keys is None else list(keys),
+                    )
+                    for resource in some
+                ],
+                include_synonyms=synonyms,
+                include_documentation=documentation,
+            )
+            reply = await self.call(
+                request,
+                DescribeConfigsResponse,
+                to=to,
+                timeout=deadline.left,
+                versions=VersionRange(lowest, MAX_VERSION),
+            )
+            found = {}
+            for result in reply.body.results:
+                resource = resource_of(result.resource_type, result.resource_name)
+                if resource is None:
+                    continue
+                error, message = failure(result.error_code, result.error_message)
+                entries = [
+                    entry_of_described(each, synonyms=synonyms, documentation=documentation)
+                    for each in result.configs
+                ]
+                found[resource] = ResourceConfigs(
+                    type=resource.type,
+                    name=resource.name,
+                    configs=sorted(entries, key=lambda entry: entry.name),
+                    error=error,
+                    message=message,
+                )
+            return found
+
+        async def ask_one(to: int | Target) -> dict[ConfigResource, ResourceConfigs]:
+            found: dict[ConfigResource, ResourceConfigs] = {}
+            try:
+                for some in slices(by_broker[to], _RESOURCES_PER_REQUEST):
+                    found |= await ask(to, some)
+            except KafkaAdminProtoError as failed:
+                if len(by_broker) == 1:
+                    raise
+                error, message = failure_of(failed)
+                for resource in by_broker[to]:
+                    if resource not in found:
+                        found[resource] = ResourceConfigs(
+                            type=resource.type, name=resource.name, error=error, message=message
+                        )
+            return found
+
+        answers: dict[ConfigResource, ResourceConfigs] = {}
+        for part in await asyncio.gather(*map(ask_one, by_broker)):
+            answers |= part
+        return [answers.get(resource) or _unanswered(resource) for resource in wanted]
+
+    async def list_config_resources(
+        self,
+        types: Iterable[ResourceType] = (),
+        *,
+        timeout: float | None = None,
+    ) -> list[ConfigResource]:
+        """What has configs, of these types or of all that the broker knows (brokers from 4.1).
+
+        Brokers from 3.7 list client metrics alone. Raises UnsupportedVersionError for others.
+        """
+        numbers = [type_number(each) for each in types]
+        lowest = 0 if numbers == [type_number("client_metrics")] else _ALL_TYPES
+        spoken = await self.versions(Target.ANY)
+        api_key = ListConfigResourcesRequest.api_key
+        assert api_key is not None
+        only_metrics = lowest == 0 and _ALL_TYPES not in spoken.get(api_key, VersionRange.NONE)
+        reply = await self.call(
+            ListConfigResourcesRequest(resource_types=[] if only_metrics else numbers),
+            ListConfigResourcesResponse,
+            timeout=timeout,
+            versions=VersionRange(0, 0) if only_metrics else VersionRange(_ALL_TYPES, MAX_VERSION),
+        )
+        raise_failure(reply.body.error_code, context="ListConfigResources")
+        found = [
+            resource_of(each.resource_type, each.resource_name)
+            for each in reply.body.config_resources
+        ]
+        return sorted(
+            (each for each in found if each is not None), key=lambda each: (each.type, each.name)
+        )
+
+
+def _unanswered(resource: ConfigResource) -> ResourceConfigs:
+    error, message = failure_of(
+        RemoteProtocolError("the broker's answer does not name this resource")
+    )
+    return ResourceConfigs(type=resource.type, name=resource.name, error=error, message=message)
