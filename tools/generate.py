@@ -1,4 +1,5 @@
-"""Write what is derived from ``schemas/``: the value classes, the index and the counts in texts.
+"""Write what is derived: from ``schemas/`` the value classes, the index and the counts in texts,
+and from the asynchronous admin client the synchronous one.
 
 Definitions in Kafka's JSON are written anew in the form that all of them have; comments in them are
 not kept.
@@ -45,6 +46,8 @@ from kafka_admin_proto.schema.overlay import (
 )
 from kafka_admin_proto.schema.scalars import SCALARS, ZERO_UUID
 from kafka_admin_proto.values import Message, StructValue
+from tools.generate_sync import PATH as SYNC_CLIENT
+from tools.generate_sync import sync_module
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT / "schemas"
@@ -92,6 +95,7 @@ def outputs() -> dict[Path, str]:
     index_json = msgspec.json.format(msgspec.json.encode(index), indent=2).decode()
     files[SCHEMAS / "index.json"] = index_json + "\n"
     files |= {ROOT / name: _counted(ROOT / name, index["kafka"]) for name in COUNTED}
+    files[ROOT / SYNC_CLIENT] = sync_module()
     return _formatted(files)
 
 

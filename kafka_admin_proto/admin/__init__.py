@@ -1,7 +1,14 @@
 """An admin client for Kafka clusters, asynchronous and synchronous.
 
-async with AdminClient("localhost:9092") as admin:
-    print(await admin.brokers())
+Asynchronous::
+
+    async with AdminClient("localhost:9092") as admin:
+        print(await admin.describe_topics(["orders"]))
+
+and the same without asyncio::
+
+    with SyncAdminClient("localhost:9092") as admin:
+        print(admin.describe_topics(["orders"]))
 """
 
 from __future__ import annotations
@@ -22,6 +29,7 @@ __all__ = [
     "ConnectionLostError",
     "Reply",
     "RequestTimedOutError",
+    "SyncAdminClient",
     "Target",
     "TlsError",
     "TraceEvent",
@@ -43,6 +51,7 @@ if TYPE_CHECKING:
         TlsError,
     )
     from kafka_admin_proto.admin.network.tracing import TraceEvent
+    from kafka_admin_proto.admin.sync import SyncAdminClient
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -52,5 +61,6 @@ else:
             "config": ["ClientConfig", "client_config"],
             "errors": [name for name in __all__ if name.endswith("Error")],
             "network.tracing": ["TraceEvent"],
+            "sync": ["SyncAdminClient"],
         },
     )

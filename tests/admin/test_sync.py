@@ -1,0 +1,162 @@
+"""The synchronous client has the methods of the other one, and runs them in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from kafka_admin_proto.admin import AdminClient, AdminError, SyncAdminClient
+from kafka_admin_proto.admin.loop_thread import LoopThread
+
+#: Nobody listens on it.
+NOBODY = "127.0.0.1:1"
+
+
+def methods(of: type) -> dict[str, str]:
+    found = inspect.getmembers(of, inspect.isfunction)
+    return {
+        name: str(inspect.signature(function))
+        for name, function in found
+        if not name.startswith("_") or name == "__init__"
+    }
+
+
+def test_it_has_each_method_with_the_same_signature() -> None:
+    """A method that is missing or differs: run `make generate`."""
+    asynchronous = methods(AdminClient)
+    assert all(
+        inspect.iscoroutinefunction(getattr(AdminClient, name)) or name == "__init__"
+        for name in asynchronous
+    )
+    assert methods(SyncAdminClient) == asynchronous
+
+
+async def later(value: int, pause_s: float = 0.0) -> int:
+    await asyncio.sleep(pause_s)
+    return value
+
+
+def test_many_threads_share_one_loop() -> None:
+    thread = LoopThread("test")
+    found: list[int] = []
+    callers = [
+        threading.Thread(target=lambda n=n: found.append(thread.run(later(n, 0.01))))  # type: ignore[misc]
+        for n in range(20)
+    ]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    thread.stop()
+    assert sorted(found) == list(range(20))
+
+
+def test_it_works_where_a_loop_runs() -> None:
+    async def inside() -> int:
+        thread = LoopThread("test")
+        try:
+            return thread.run(later(7))
+        finally:
+            thread.stop()
+
+    assert asyncio.run(inside()) == 7
+
+
+def test_stopping_ends_what_runs() -> None:
+    thread = LoopThread("test")
+    ended = []
+    started = threading.Event()
+
+    async def hangs() -> None:
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    def call() -> None:
+        with pytest.raises(BaseException):  # noqa: B017, PT011  # CancelledError, of futures
+            thread.run(hangs())
+
+    caller = threading.Thread(target=call)
+    caller.start()
+    started.wait(5)
+    thread.stop()
+    caller.join(5)
+    assert ended == [True]
+    assert not caller.is_alive()
+    with pytest.raises(AdminError, match="closed"):
+        thread.run(later(1))
+
+
+def test_an_interrupted_call_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    import concurrent.futures
+
+    thread = LoopThread("test")
+    cancelled = threading.Event()
+
+    async def hangs() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cancelled.set()
+
+    def interrupted(*_: object) -> None:
+        time.sleep(0.05)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(concurrent.futures.Future, "result", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        thread.run(hangs())
+    monkeypatch.undo()
+    assert cancelled.wait(5)
+    thread.stop()
+
+
+def test_the_own_thread_cannot_call() -> None:
+    thread = LoopThread("test")
+
+    async def inside() -> int:
+        return thread.run(later(1))
+
+    with pytest.raises(AdminError, match="own thread"):
+        thread.run(inside())
+    thread.stop()
+
+
+def test_a_closed_client_refuses_and_errors_are_raised() -> None:
+    with SyncAdminClient(NOBODY) as admin:
+        with pytest.raises(AdminError, match="connection refused"):
+            admin.brokers()
+        before = threading.active_count()
+    assert threading.active_count() == before - 1
+    admin.close()
+    with pytest.raises(AdminError, match="closed"):
+        admin.brokers()
+    del admin
+    gc.collect()
+
+
+@pytest.mark.parametrize("close", ["", "admin.close()"])
+def test_the_interpreter_ends_with_and_without_close(close: str) -> None:
+    program = f"""
+from kafka_admin_proto.admin import AdminError, SyncAdminClient
+admin = SyncAdminClient("{NOBODY}")
+try:
+    admin.brokers()
+except AdminError:
+    print("refused")
+{close}
+"""
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", program],
+        capture_output=True, text=True, timeout=30, check=True,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("refused\n", "")
