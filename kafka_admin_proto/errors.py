@@ -9,6 +9,7 @@
     ├── UnknownErrorCodeError  no such error code or name               (also LookupError)
     ├── UnknownReleaseError    no such release of Kafka                 (also LookupError)
     ├── TopicIdError           a text is not a topic id               (also ValueError)
+    ├── PlacementError         replicas cannot be placed as asked       (also ValueError)
     ├── PartitionMetadataError     a partition.metadata breaks a rule   (also ValueError)
     ├── MetadataLogError       a folder is no metadata log, or lacks an offset (also ValueError)
     ├── MetadataReplayError    a metadata record does not fit the state before it
@@ -103,6 +104,17 @@ class UnknownReleaseError(KafkaAdminProtoError, LookupError):
 
 class TopicIdError(KafkaAdminProtoError, ValueError):
     """A text is neither of the two forms of a topic id."""
+
+
+class PlacementError(KafkaAdminProtoError, ValueError):
+    """Replicas cannot be placed on these brokers; ``error`` is Kafka's name of the error."""
+
+    def __init__(self, fault: str, *, error: str) -> None:
+        super().__init__(fault, error)
+        self.error = error
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class PartitionMetadataError(KafkaAdminProtoError, ValueError):

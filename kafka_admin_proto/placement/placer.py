@@ -1,0 +1,294 @@
+"""Assignments for new partitions, and for existing ones on other brokers or with more replicas."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from kafka_admin_proto.errors import PlacementError
+from kafka_admin_proto.placement.exchange import Exchange
+from kafka_admin_proto.placement.racks import RackBounds, rack_bounds
+
+#: The broker ids of a partition's replicas; the first one is the preferred leader.
+Replicas = list[int]
+
+_NOTHING: Mapping[int, int] = {}
+
+
+def place_new(
+    racks: Mapping[int, str | None],
+    partitions: int,
+    replication_factor: int,
+    *,
+    fixed: Sequence[Sequence[int]] = (),
+    elsewhere: Mapping[int, int] = _NOTHING,
+    seed: int = 0,
+) -> list[Replicas]:
+    """Replicas for new partitions, on the brokers that are the keys of ``racks``.
+
+    A broker without a rack is in the rack None. ``fixed`` are the replicas of partitions that the
+    topic has already: they stay, and the new ones even out what they leave uneven. ``elsewhere``
+    counts a broker's replicas of other topics; of equally good brokers the one with fewer is taken.
+
+    Raises PlacementError for a number of partitions or a replication factor that is not positive,
+    and for a replication factor above the number of brokers.
+    """
+    if partitions <= 0:
+        raise PlacementError(
+            f"{partitions} partitions cannot be placed; name one or more",
+            error="INVALID_PARTITIONS",
+        )
+    homes: list[Sequence[int]] = [()] * partitions
+    _check(racks, [replication_factor])
+    return _assign(racks, homes, [replication_factor] * partitions, fixed, elsewhere, seed)
+
+
+def regenerate(
+    racks: Mapping[int, str | None],
+    current: Sequence[Sequence[int]],
+    *,
+    replication_factor: int | None = None,
+    new_partitions: int = 0,
+    elsewhere: Mapping[int, int] = _NOTHING,
+    seed: int = 0,
+) -> list[Replicas]:
+    """Replicas for the partitions of one topic, and behind them for ``new_partitions`` more.
+
+    ``current`` has the replicas of each partition as they are; those on brokers that are not in
+    ``racks`` go elsewhere. Without a ``replication_factor`` each partition keeps its number of
+    replicas, and a new one gets as many as the first.
+
+    Raises PlacementError as place_new does.
+    """
+    counts = [
+        len(replicas) if replication_factor is None else replication_factor for replicas in current
+    ]
+    added = counts[0] if counts and replication_factor is None else replication_factor
+    if new_partitions and added is None:
+        raise PlacementError(
+            "new partitions of a topic without partitions have no replication factor; name one",
+            error="INVALID_REPLICATION_FACTOR",
+        )
+    counts += [added or 0] * new_partitions
+    homes = [*current, *([()] * new_partitions)]
+    _check(racks, counts)
+    return _assign(racks, homes, counts, (), elsewhere, seed)
+
+
+def count_moves(current: Sequence[Sequence[int]], wanted: Sequence[Sequence[int]]) -> int:
+    """How many replicas are new to their broker, and so have to be copied."""
+    return sum(len({*new} - {*old}) for old, new in zip(current, wanted, strict=True))
+
+
+def _check(racks: Mapping[int, str | None], counts: Sequence[int]) -> None:
+    for count in counts:
+        if count <= 0:
+            raise PlacementError(
+                f"a replication factor of {count} is not possible; it is 1 or more",
+                error="INVALID_REPLICATION_FACTOR",
+            )
+        if count > len(racks):
+            raise PlacementError(
+                f"{count} replicas of a partition need {count} brokers, and there are "
+                f"{len(racks)}; name a smaller replication factor or more brokers",
+                error="INVALID_REPLICATION_FACTOR",
+            )
+
+
+def _assign(
+    racks: Mapping[int, str | None],
+    homes: Sequence[Sequence[int]],
+    counts: Sequence[int],
+    fixed: Sequence[Sequence[int]],
+    elsewhere: Mapping[int, int],
+    seed: int,
+) -> list[Replicas]:
+    if not homes:
+        return []
+    brokers = _Brokers(racks, elsewhere, seed)
+    home = [
+        frozenset(brokers.index[each] for each in replicas if each in brokers.index)
+        for replicas in homes
+    ]
+    bounds = [rack_bounds(brokers.rack_sizes, count) for count in counts]
+    load = brokers.count(fixed)
+    chosen = _Filling(brokers, home, bounds, load).chosen
+    everyone = range(len(brokers.ids))
+    kept = sum(_most_kept(brokers, each, bound) for each, bound in zip(home, bounds, strict=True))
+    Exchange(
+        chosen, home=home, allowed=[everyone] * len(chosen), rack_of=brokers.rack_of,
+        bounds=bounds, load=load,
+    ).optimize(sum(counts) - kept)  # fmt: skip
+    leaders = _leaders(brokers, homes, chosen, fixed)
+    return _in_order(brokers, homes, chosen, leaders)
+
+
+class _Brokers:
+    """The brokers as indices, in an order that the seed decides."""
+
+    def __init__(
+        self, racks: Mapping[int, str | None], elsewhere: Mapping[int, int], seed: int
+    ) -> None:
+        self.ids = sorted(racks)
+        random.Random(seed).shuffle(self.ids)
+        self.index = {broker: index for index, broker in enumerate(self.ids)}
+        names = {name: index for index, name in enumerate(dict.fromkeys(racks.values()))}
+        self.rack_of = [names[racks[broker]] for broker in self.ids]
+        self.rack_sizes = [0] * len(names)
+        for rack in self.rack_of:
+            self.rack_sizes[rack] += 1
+        self.elsewhere = [elsewhere.get(broker, 0) for broker in self.ids]
+
+    def count(self, assignment: Sequence[Sequence[int]]) -> list[int]:
+        """How often each broker stands in the lists."""
+        counts = [0] * len(self.ids)
+        for replicas in assignment:
+            for broker in replicas:
+                if broker in self.index:
+                    counts[self.index[broker]] += 1
+        return counts
+
+
+def _most_kept(brokers: _Brokers, home: frozenset[int], bounds: RackBounds) -> int:
+    """How many of a partition's replicas may stay where they are."""
+    counts = [0] * len(brokers.rack_sizes)
+    for broker in home:
+        counts[brokers.rack_of[broker]] += 1
+    kept = sum(map(min, counts, bounds.fewest))
+    above = sum(
+        count > fewest and most > fewest
+        for count, fewest, most in zip(counts, bounds.fewest, bounds.most, strict=True)
+    )
+    return kept + min(above, bounds.extra)
+
+
+class _Filling:
+    """A first assignment: it keeps as many replicas as it can, and adds to the lightest brokers.
+
+    Of brokers with equally many replicas the one that shared the fewest partitions with those
+    already chosen is taken, so that a broker's partitions are spread over all the others.
+    """
+
+    def __init__(
+        self,
+        brokers: _Brokers,
+        home: Sequence[frozenset[int]],
+        bounds: Sequence[RackBounds],
+        load: list[int],
+    ) -> None:
+        self._brokers, self._load = brokers, load
+        self._shared = [[0] * len(load) for _ in load]
+        self.chosen: list[set[int]] = [set() for _ in home]
+        self._in_rack = [[0] * len(brokers.rack_sizes) for _ in home]
+        # What can stay is counted first: the rest then goes where it is missing. A broker with many
+        # replicas is asked last, so that what cannot stay leaves the loaded ones.
+        for each in home:
+            for broker in each:
+                load[broker] += 1
+        for partition, each in enumerate(home):
+            for broker in each:
+                load[broker] -= 1
+            for broker in sorted(each, key=lambda index: (load[index], index)):
+                self._choose(partition, broker, bounds[partition])
+        for partition, bound in enumerate(bounds):
+            missing = sum(bound.fewest) + bound.extra - len(self.chosen[partition])
+            for _ in range(missing):
+                self._add(partition, bound)
+
+    def _open_racks(self, partition: int, bounds: RackBounds) -> list[bool]:
+        """The racks that may take one more replica of the partition."""
+        counts = self._in_rack[partition]
+        extra = bounds.extra - sum(
+            count > few for count, few in zip(counts, bounds.fewest, strict=True)
+        )
+        return [
+            count < few or (extra > 0 and count < most)
+            for count, few, most in zip(counts, bounds.fewest, bounds.most, strict=True)
+        ]
+
+    def _choose(self, partition: int, broker: int, bounds: RackBounds) -> None:
+        if self._open_racks(partition, bounds)[self._brokers.rack_of[broker]]:
+            self._put(partition, broker)
+
+    def _put(self, partition: int, broker: int) -> None:
+        chosen = self.chosen[partition]
+        for other in chosen:
+            self._shared[other][broker] += 1
+            self._shared[broker][other] += 1
+        chosen.add(broker)
+        self._in_rack[partition][self._brokers.rack_of[broker]] += 1
+        self._load[broker] += 1
+
+    def _add(self, partition: int, bounds: RackBounds) -> None:
+        open_racks, chosen = self._open_racks(partition, bounds), self.chosen[partition]
+        shared = [self._shared[other] for other in chosen]
+        self._put(
+            partition,
+            min(
+                (
+                    broker
+                    for broker, rack in enumerate(self._brokers.rack_of)
+                    if open_racks[rack] and broker not in chosen
+                ),
+                key=lambda broker: (
+                    self._load[broker],
+                    sum(counts[broker] for counts in shared),
+                    self._brokers.elsewhere[broker],
+                    broker,
+                ),
+            ),
+        )
+
+
+def _leaders(
+    brokers: _Brokers,
+    homes: Sequence[Sequence[int]],
+    chosen: Sequence[set[int]],
+    fixed: Sequence[Sequence[int]],
+) -> list[int]:
+    """The leader of each partition, so that all brokers lead equally many."""
+    load = brokers.count([replicas[:1] for replicas in fixed])
+    leading: list[set[int]] = []
+    home = []
+    for replicas, candidates in zip(homes, chosen, strict=True):
+        now = brokers.index.get(replicas[0]) if replicas else None
+        stays = now is not None and now in candidates
+        leader = (
+            now
+            if stays and now is not None
+            else min(candidates, key=lambda broker: (load[broker], broker))
+        )
+        load[leader] += 1
+        leading.append({leader})
+        # Where any leader is a new one, none of them costs more than another.
+        home.append(frozenset({leader} if stays else candidates))
+    one = RackBounds((1,), (2,), 0)
+    Exchange(
+        leading, home=home, allowed=[tuple(sorted(each)) for each in chosen],
+        rack_of=[0] * len(brokers.ids), bounds=[one] * len(leading), load=load,
+    ).optimize(0)  # fmt: skip
+    return [leader for (leader,) in leading]
+
+
+def _in_order(
+    brokers: _Brokers,
+    homes: Sequence[Sequence[int]],
+    chosen: Sequence[set[int]],
+    leaders: Sequence[int],
+) -> list[Replicas]:
+    """The leader first, then those that stay in their order, then the new ones.
+
+    Kafka elects the next one in the list when the leader is gone: new ones are in the order that
+    spreads the followers of each leader.
+    """
+    follows = [[0] * len(brokers.ids) for _ in brokers.ids]
+    result = []
+    for replicas, candidates, leader in zip(homes, chosen, leaders, strict=True):
+        stay = [brokers.index[each] for each in replicas if each in brokers.index]
+        ordered = [each for each in stay if each in candidates and each != leader]
+        new = candidates - {leader, *ordered}
+        ordered += sorted(new, key=lambda broker: (follows[leader][broker], broker))
+        if ordered:
+            follows[leader][ordered[0]] += 1
+        result.append([brokers.ids[leader], *(brokers.ids[each] for each in ordered)])
+    return result
