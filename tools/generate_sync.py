@@ -235,4 +235,4 @@ def _sorted(statements: set[str]) -> str:
 
 def _import_order(name: str) -> tuple[int, str]:
     kind = 0 if name.isupper() else 1 if name[0].isupper() else 2
-    return kind, name
+    return kind, name.lower()

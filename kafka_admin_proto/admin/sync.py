@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         BrokerVersions,
         ClusterDescription,
         EndpointType,
-        FeatureUpdate,
         Features,
+        FeatureUpdate,
         UpdatedFeature,
     )
     from kafka_admin_proto.admin.operations.configs.altering import AlteredConfigs, ConfigChange

@@ -47,7 +47,7 @@ def test_many_threads_share_one_loop() -> None:
     thread = LoopThread("test")
     found: list[int] = []
     callers = [
-        threading.Thread(target=lambda n=n: found.append(thread.run(later(n, 0.01))))  # type: ignore[misc]
+        threading.Thread(target=lambda n=n: found.append(thread.run(later(n, 0.01))))
         for n in range(20)
     ]
     for caller in callers:
