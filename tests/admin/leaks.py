@@ -16,9 +16,15 @@ T = TypeVar("T")
 def run_without_leaks(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result of ``coroutine``, run in asyncio's debug mode.
 
-    AssertionError if it leaves a task, or a socket that is not closed, whether or not it raises.
-    A ResourceWarning is an error too, as all warnings are in these tests.
+    AssertionError if it leaves a task, or a socket of this process that is open, whether or not it
+    raises. A ResourceWarning is an error too, as all warnings are in these tests.
     """
+    with no_sockets_left():
+        return run_without_tasks_left(coroutine)
+
+
+def run_without_tasks_left(coroutine: Coroutine[Any, Any, T]) -> T:
+    """The same where other threads of the test have sockets of their own."""
 
     async def watched() -> T:
         try:
@@ -28,13 +34,12 @@ def run_without_leaks(coroutine: Coroutine[Any, Any, T]) -> T:
             left = asyncio.all_tasks() - {asyncio.current_task()}
             assert not left, f"tasks are left: {left}"
 
-    with no_sockets_left():
-        return asyncio.run(watched(), debug=True)
+    return asyncio.run(watched(), debug=True)
 
 
 @contextlib.contextmanager
 def no_sockets_left() -> Iterator[None]:
-    """AssertionError if more sockets are open behind the block than before it."""
+    """AssertionError if sockets are open behind the block that were not before it."""
     before = _sockets()
     try:
         yield

@@ -62,6 +62,11 @@ def tls_reason(address: Address, error: Exception) -> str:
             "the broker asks for a certificate of the client, or shares no cipher with it; set "
             "ssl.keystore.location (PEM)"
         )
+    if "BAD_CERTIFICATE" in reason:  # what Java's TLS says to a client without one, too
+        return (
+            "the broker asks for a certificate of the client, and refuses the one that it got, if "
+            "any; set ssl.keystore.location (PEM) to one that the broker's truststore knows"
+        )
     if "ALERT" in reason:
         said = reason.lower().replace("_", " ")
         return f"the broker refused ({said}); check the client's certificate and its issuer"

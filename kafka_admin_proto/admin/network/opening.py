@@ -68,16 +68,17 @@ class _Opening:
 
     async def _resolve(self) -> Sequence[_Way]:
         host, port = self._address.host, self._address.port
-        try:  # an address in digits needs no thread that asks the DNS
-            flags = socket.AI_NUMERICHOST
-            return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
-        except socket.gaierror:
-            pass
+        if not host or not 0 < port < 65536:  # an empty host would be this machine
+            raise unresolved(self._address, socket.gaierror("not a host and a port"))
         try:
-            return await self._loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            try:  # an address in digits needs no thread that asks the DNS
+                flags = socket.AI_NUMERICHOST
+                return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+            except socket.gaierror:
+                return await self._loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
             raise unresolved(self._address, error) from None
-        except UnicodeError:
+        except ValueError:  # a label that is too long, a null character
             raise unresolved(self._address, socket.gaierror("not a host name")) from None
 
     async def _connect(self, ways: Sequence[_Way]) -> socket.socket:
