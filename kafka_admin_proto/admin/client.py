@@ -10,12 +10,18 @@ from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.config import client_config
 from kafka_admin_proto.admin.errors import AdminError
 from kafka_admin_proto.admin.network.tracing import Trace
+from kafka_admin_proto.admin.operations.acls import AclOperations
 from kafka_admin_proto.admin.operations.cluster import ClusterOperations
 from kafka_admin_proto.admin.operations.configs import ConfigOperations
+from kafka_admin_proto.admin.operations.groups import GroupOperations
 from kafka_admin_proto.admin.operations.log_dirs import LogDirOperations
 from kafka_admin_proto.admin.operations.quorum import QuorumOperations
+from kafka_admin_proto.admin.operations.quotas import QuotaOperations
 from kafka_admin_proto.admin.operations.records import RecordOperations
+from kafka_admin_proto.admin.operations.tokens import TokenOperations
 from kafka_admin_proto.admin.operations.topics import TopicOperations
+from kafka_admin_proto.admin.operations.transactions import TransactionOperations
+from kafka_admin_proto.admin.operations.users import UserOperations
 from kafka_admin_proto.admin.session import Session
 from kafka_admin_proto.protocol.payloads import expects_response
 from kafka_admin_proto.schema.versions import VersionRange
@@ -29,6 +35,12 @@ class AdminClient(
     QuorumOperations,
     LogDirOperations,
     RecordOperations,
+    AclOperations,
+    UserOperations,
+    QuotaOperations,
+    GroupOperations,
+    TransactionOperations,
+    TokenOperations,
     Session,
 ):
     """A client of one Kafka cluster, for asyncio.

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
     from kafka_admin_proto.admin.caller import Broker, Reply
     from kafka_admin_proto.admin.network.tracing import Trace
+    from kafka_admin_proto.admin.operations.acls import (
+        AclBinding,
+        AclFilter,
+        CreatedAcl,
+        DeletedAcls,
+    )
     from kafka_admin_proto.admin.operations.cluster import (
         BrokerVersions,
         ClusterDescription,
@@ -29,18 +35,48 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.configs.altering import AlteredConfigs, ConfigChange
     from kafka_admin_proto.admin.operations.configs.describing import ResourceConfigs
     from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
+    from kafka_admin_proto.admin.operations.groups.model import (
+        AlteredOffset,
+        GroupDescription,
+        GroupListing,
+        GroupOffsets,
+        GroupResult,
+        MemberToRemove,
+        NewOffset,
+        RemovedMember,
+    )
     from kafka_admin_proto.admin.operations.log_dirs import BrokerLogDirs, MovedReplica, ReplicaMove
     from kafka_admin_proto.admin.operations.quorum import Quorum, QuorumListener
+    from kafka_admin_proto.admin.operations.quotas import (
+        AlteredQuota,
+        ClientQuota,
+        QuotaAlteration,
+        QuotaComponent,
+    )
     from kafka_admin_proto.admin.operations.records import (
         DeletedRecords,
         IsolationLevel,
         ListedOffset,
         OffsetSpec,
     )
+    from kafka_admin_proto.admin.operations.tokens import DelegationToken
     from kafka_admin_proto.admin.operations.topic_partitions import Partition
     from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
     from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
     from kafka_admin_proto.admin.operations.topics.descriptions import ListedTopic, TopicDescription
+    from kafka_admin_proto.admin.operations.transactions import (
+        AbortedTransaction,
+        FencedProducer,
+        PartitionProducers,
+        TransactionDescription,
+        TransactionListing,
+    )
+    from kafka_admin_proto.admin.operations.users import (
+        AlteredUser,
+        ScramDeletion,
+        ScramUpsertion,
+        UserDescription,
+    )
     from kafka_admin_proto.schema.versions import VersionRange
 
 _R = TypeVar("_R", bound=Message)
@@ -399,6 +435,295 @@ class SyncAdminClient(SyncSession):
         attempt finds the records gone and says the same.
         """
         return self._run(self._admin.delete_records(offsets, timeout=timeout))
+
+    def create_acls(
+        self, acls: Iterable[AclBinding], *, timeout: float | None = None
+    ) -> list[CreatedAcl]:
+        """Add ACLs, each with its own result, in order. One that exists already is no error."""
+        return self._run(self._admin.create_acls(acls, timeout=timeout))
+
+    def describe_acls(
+        self, filter: AclFilter | None = None, *, timeout: float | None = None
+    ) -> list[AclBinding]:
+        """The ACLs that a filter finds (all by default), sorted. Raises BrokerError."""
+        return self._run(self._admin.describe_acls(filter, timeout=timeout))
+
+    def delete_acls(
+        self, filters: Iterable[AclFilter], *, timeout: float | None = None
+    ) -> list[DeletedAcls]:
+        """Delete the ACLs that each filter finds, with a result for each filter, in order."""
+        return self._run(self._admin.delete_acls(filters, timeout=timeout))
+
+    def describe_users(
+        self, users: Iterable[str] | None = None, *, timeout: float | None = None
+    ) -> list[UserDescription]:
+        """The SCRAM credentials of users (of all, sorted, by default).
+
+        A user without credentials has the error RESOURCE_NOT_FOUND. Raises BrokerError.
+        """
+        return self._run(self._admin.describe_users(users, timeout=timeout))
+
+    def alter_users(
+        self,
+        upsertions: Iterable[ScramUpsertion] = (),
+        deletions: Iterable[ScramDeletion] = (),
+        *,
+        timeout: float | None = None,
+    ) -> list[AlteredUser]:
+        """Set and delete passwords, with a result for each user, in the order they are named.
+
+        A user's alterations are made together or not at all; the same mechanism of a user twice is
+        the broker's error DUPLICATE_RESOURCE. Raises ValueError for what no broker takes: an
+        unknown mechanism, an empty name or password, iterations out of bounds.
+        """
+        return self._run(self._admin.alter_users(upsertions, deletions, timeout=timeout))
+
+    def describe_client_quotas(
+        self,
+        components: Iterable[QuotaComponent] = (),
+        *,
+        strict: bool = False,
+        timeout: float | None = None,
+    ) -> list[ClientQuota]:
+        """Quotas of the entities that all components find, sorted; of all without components.
+
+        ``strict`` leaves out entities that have further parts. Raises BrokerError.
+        """
+        return self._run(
+            self._admin.describe_client_quotas(components, strict=strict, timeout=timeout)
+        )
+
+    def alter_client_quotas(
+        self,
+        alterations: Iterable[QuotaAlteration],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> list[AlteredQuota]:
+        """Set and remove quotas, with a result for each entity, in order."""
+        return self._run(
+            self._admin.alter_client_quotas(
+                alterations, validate_only=validate_only, timeout=timeout
+            )
+        )
+
+    def list_groups(
+        self,
+        *,
+        states: Iterable[str] = (),
+        types: Iterable[str] = (),
+        protocol_types: Iterable[str] = (),
+        timeout: float | None = None,
+    ) -> GroupListing:
+        """The groups of all brokers, sorted; those of the states, types and protocols asked for.
+
+        ``states`` and ``types`` are Kafka's names in any case ("Stable", "consumer"), which the
+        brokers filter by; one that is too old to (before 2.6, before 3.8) is among the ``failed``.
+        """
+        return self._run(
+            self._admin.list_groups(
+                states=states, types=types, protocol_types=protocol_types, timeout=timeout
+            )
+        )
+
+    def describe_groups(
+        self,
+        groups: Iterable[str],
+        *,
+        authorized_operations: bool = False,
+        timeout: float | None = None,
+    ) -> list[GroupDescription]:
+        """Groups of any type (classic, consumer, share, streams), in order, each id once.
+
+        A group that does not exist has the error GROUP_ID_NOT_FOUND, from brokers before 4.0 the
+        state "Dead" instead.
+        """
+        return self._run(
+            self._admin.describe_groups(
+                groups, authorized_operations=authorized_operations, timeout=timeout
+            )
+        )
+
+    def delete_groups(
+        self, groups: Iterable[str], *, timeout: float | None = None
+    ) -> list[GroupResult]:
+        """Delete groups without members, and with them their offsets."""
+        return self._run(self._admin.delete_groups(groups, timeout=timeout))
+
+    def list_group_offsets(
+        self,
+        groups: Mapping[str, Iterable[tuple[str, int]] | None],
+        *,
+        require_stable: bool = False,
+        timeout: float | None = None,
+    ) -> list[GroupOffsets]:
+        """The committed offsets of groups: of (topic, partition) pairs, or with None of all.
+
+        Pairs without a committed offset have None. ``require_stable`` waits for transactions that
+        have offsets to commit, up to the timeout.
+        """
+        return self._run(
+            self._admin.list_group_offsets(groups, require_stable=require_stable, timeout=timeout)
+        )
+
+    def alter_group_offsets(
+        self,
+        group: str,
+        offsets: Mapping[tuple[str, int], int | NewOffset],
+        *,
+        timeout: float | None = None,
+    ) -> list[AlteredOffset]:
+        """Commit offsets by (topic, partition) for a group without members.
+
+        A group that does not exist is created. One with members answers UNKNOWN_MEMBER_ID.
+        """
+        return self._run(self._admin.alter_group_offsets(group, offsets, timeout=timeout))
+
+    def delete_group_offsets(
+        self, group: str, partitions: Iterable[tuple[str, int]], *, timeout: float | None = None
+    ) -> list[AlteredOffset]:
+        """Delete committed offsets of (topic, partition) pairs.
+
+        Those of topics that members are subscribed to stay: GROUP_SUBSCRIBED_TO_TOPIC.
+        """
+        return self._run(self._admin.delete_group_offsets(group, partitions, timeout=timeout))
+
+    def remove_group_members(
+        self,
+        group: str,
+        members: Iterable[MemberToRemove] | None = None,
+        *,
+        reason: str | None = None,
+        timeout: float | None = None,
+    ) -> list[RemovedMember]:
+        """Make members leave a group; all of them by default. They may join again.
+
+        ``reason`` is for the coordinator's log. Raises BrokerError where all were asked for and
+        the group cannot be described.
+        """
+        return self._run(
+            self._admin.remove_group_members(group, members, reason=reason, timeout=timeout)
+        )
+
+    def list_transactions(
+        self,
+        *,
+        states: Iterable[str] = (),
+        producer_ids: Iterable[int] = (),
+        min_duration_ms: int | None = None,
+        pattern: str | None = None,
+        timeout: float | None = None,
+    ) -> TransactionListing:
+        """Transactional ids of all brokers, those that every filter finds.
+
+        ``min_duration_ms`` is how long a transaction has been open at least (brokers from 3.8 on);
+        ``pattern`` a regular expression of RE2 for transactional ids (from 4.1 on). Brokers that
+        are too old for a filter are among the ``failed``.
+        """
+        return self._run(
+            self._admin.list_transactions(
+                states=states,
+                producer_ids=producer_ids,
+                min_duration_ms=min_duration_ms,
+                pattern=pattern,
+                timeout=timeout,
+            )
+        )
+
+    def describe_transactions(
+        self, transactional_ids: Iterable[str], *, timeout: float | None = None
+    ) -> list[TransactionDescription]:
+        """Transactions by their ids, in order, each from its coordinator."""
+        return self._run(self._admin.describe_transactions(transactional_ids, timeout=timeout))
+
+    def describe_producers(
+        self,
+        partitions: Iterable[tuple[str, int]],
+        *,
+        broker: int | None = None,
+        timeout: float | None = None,
+    ) -> list[PartitionProducers]:
+        """The active producers of (topic, partition) pairs, as their leaders know them.
+
+        ``broker`` asks that replica in the place of the leaders.
+        """
+        return self._run(self._admin.describe_producers(partitions, broker=broker, timeout=timeout))
+
+    def abort_transaction(
+        self,
+        topic: str,
+        partition: int,
+        *,
+        producer_id: int,
+        producer_epoch: int,
+        coordinator_epoch: int = 0,
+        timeout: float | None = None,
+    ) -> AbortedTransaction:
+        """End a hanging transaction on one partition: the leader writes an abort marker.
+
+        A transaction hangs when its coordinator does not know of it any more. The arguments are
+        those of ``describe_producers``. Aborting one that its coordinator still manages breaks
+        its atomicity: look at ``describe_transactions`` before.
+        """
+        return self._run(
+            self._admin.abort_transaction(
+                topic,
+                partition,
+                producer_id=producer_id,
+                producer_epoch=producer_epoch,
+                coordinator_epoch=coordinator_epoch,
+                timeout=timeout,
+            )
+        )
+
+    def fence_producers(
+        self, transactional_ids: Iterable[str], *, timeout: float | None = None
+    ) -> list[FencedProducer]:
+        """Fence off the producers of transactional ids; their open transactions are aborted."""
+        return self._run(self._admin.fence_producers(transactional_ids, timeout=timeout))
+
+    def create_delegation_token(
+        self,
+        *,
+        owner: str | None = None,
+        renewers: Iterable[str] = (),
+        max_lifetime_ms: int = -1,
+        timeout: float | None = None,
+    ) -> DelegationToken:
+        """A new token for ``owner`` (who asks, by default). -1 is the broker's longest lifetime.
+
+        The request is not repeated where its answer was lost: the token may exist all the same.
+        """
+        return self._run(
+            self._admin.create_delegation_token(
+                owner=owner, renewers=renewers, max_lifetime_ms=max_lifetime_ms, timeout=timeout
+            )
+        )
+
+    def renew_delegation_token(
+        self, hmac: bytes, *, period_ms: int = -1, timeout: float | None = None
+    ) -> int:
+        """When the token expires now, in milliseconds since 1970. -1 is the broker's own period."""
+        return self._run(
+            self._admin.renew_delegation_token(hmac, period_ms=period_ms, timeout=timeout)
+        )
+
+    def expire_delegation_token(
+        self, hmac: bytes, *, period_ms: int = -1, timeout: float | None = None
+    ) -> int:
+        """When the token expires, in milliseconds since 1970: at once by default.
+
+        Otherwise when ``period_ms`` have passed.
+        """
+        return self._run(
+            self._admin.expire_delegation_token(hmac, period_ms=period_ms, timeout=timeout)
+        )
+
+    def describe_delegation_tokens(
+        self, owners: Iterable[str] | None = None, *, timeout: float | None = None
+    ) -> list[DelegationToken]:
+        """The tokens of owners (of all by default) that the client may see, sorted by id."""
+        return self._run(self._admin.describe_delegation_tokens(owners, timeout=timeout))
 
     def call(
         self,

@@ -10,7 +10,9 @@ from functools import lru_cache
 from kafka_admin_proto.schema.catalog import catalog
 
 PRODUCE_KEY = 0
+SASL_HANDSHAKE_KEY = 17
 API_VERSIONS_KEY = 18
+SASL_AUTHENTICATE_KEY = 36
 _CONTROLLED_SHUTDOWN_KEY = 7
 
 

@@ -37,7 +37,7 @@ def write_request(
     correlation id, the client id and unknown tagged fields. Raises EncodeError for a body that is
     not a request, for a header of another api, and for values that cannot be written.
     """
-    api_key = _api_key(body, "Request")
+    api_key = api_key_of(body, "Request")
     if header is None:
         if version is None or correlation_id is None:
             raise TypeError("write_request needs a version and a correlation_id, or a header")
@@ -82,7 +82,7 @@ def write_response(
     ``header`` takes the place of ``correlation_id``: a whole header, with unknown tagged fields.
     Raises EncodeError for a body that is not a response, and for values that cannot be written.
     """
-    api_key = _api_key(body, "Response")
+    api_key = api_key_of(body, "Response")
     if header is None and correlation_id is not None:
         header = ResponseHeader(correlation_id=correlation_id)
     elif header is None or correlation_id is not None:
@@ -94,7 +94,8 @@ def write_response(
     return header.encode(header_version) + body.encode(version)
 
 
-def _api_key(body: Any, kind: str) -> int:
+def api_key_of(body: Any, kind: str) -> int:
+    """The api key of a message; EncodeError unless it is a ``kind``, "Request" or "Response"."""
     if not isinstance(body, Message):
         got = "a class" if isinstance(body, type) else f"an object of type {type(body).__name__}"
         raise EncodeError(

@@ -82,7 +82,8 @@ class TokenOperations(Caller):
         The request is not repeated where its answer was lost: the token may exist all the same.
         """
         named = list(renewers)
-        owner_type, owner_name = (None, None) if owner is None else _principal(owner)
+        # Empty, and so left out before version 3: who asks.
+        owner_type, owner_name = ("", "") if owner is None else _principal(owner)
         request = CreateDelegationTokenRequest(
             owner_type,
             owner_name,

@@ -301,7 +301,7 @@ class TransactionOperations(Caller):
         """Fence off the producers of transactional ids; their open transactions are aborted."""
 
         async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, FencedProducer]:
-            fenced = await asyncio.gather(*(self._fence(broker, id_, seconds) for id_ in mine))
+            fenced = await asyncio.gather(*(_fence(self, broker, id_, seconds) for id_ in mine))
             return dict(zip(mine, fenced, strict=True))
 
         def failed(id_: str, why: Failure) -> FencedProducer:
@@ -311,15 +311,18 @@ class TransactionOperations(Caller):
             self, list(transactional_ids), KeyType.TRANSACTION, ask, failed, timeout=timeout
         )
 
-    async def _fence(self, broker: int, transactional_id: str, timeout: float) -> FencedProducer:
-        request = InitProducerIdRequest(transactional_id, _TRANSACTION_TIMEOUT_MS)
-        reply = await self.call(
-            request, InitProducerIdResponse, to=broker, timeout=timeout, versions=_FENCING
-        )
-        error, message = failure(reply.body.error_code)
-        if error is not None:
-            return FencedProducer(transactional_id, None, None, error, message)
-        return FencedProducer(transactional_id, reply.body.producer_id, reply.body.producer_epoch)
+
+async def _fence(
+    caller: Caller, broker: int, transactional_id: str, timeout: float
+) -> FencedProducer:
+    request = InitProducerIdRequest(transactional_id, _TRANSACTION_TIMEOUT_MS)
+    reply = await caller.call(
+        request, InitProducerIdResponse, to=broker, timeout=timeout, versions=_FENCING
+    )
+    error, message = failure(reply.body.error_code)
+    if error is not None:
+        return FencedProducer(transactional_id, None, None, error, message)
+    return FencedProducer(transactional_id, reply.body.producer_id, reply.body.producer_epoch)
 
 
 def _description(state: TransactionState, broker: int) -> TransactionDescription:

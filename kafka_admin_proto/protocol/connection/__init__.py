@@ -1,51 +1,70 @@
-"""Connections without a socket: bytes in, events out, both roles."""
+"""A connection without a socket: the peer's bytes in, events and bytes to write out.
+
+Usage::
+
+    connection = Connection(CLIENT, client_id="me")
+    socket.sendall(connection.start())
+    while True:
+        event = connection.next_event()
+        socket.sendall(connection.data_to_send())
+        if event is NEED_DATA:
+            connection.receive_data(socket.recv(65536))
+        elif isinstance(event, Ready):
+            socket.sendall(connection.send(MetadataRequest()))
+        ...
+
+Both roles count, pair, order and limit the same way; ``docs/connection.md`` has the events.
+"""
 
 from __future__ import annotations
-
-from enum import Enum
-from typing import Any, Final
 
 from kafka_admin_proto.protocol.connection.client import ClientConnection
 from kafka_admin_proto.protocol.connection.events import (
     NEED_DATA,
+    PAUSED,
+    Authenticated,
+    ClientEvent,
     ConnectionClosed,
     Ready,
     Reauthenticated,
+    RequestReceived,
     ResponseReceived,
     SentRequest,
+    ServerEvent,
     Signal,
     State,
 )
 from kafka_admin_proto.protocol.connection.limits import Limits
-
-
-class Role(Enum):
-    """The two ends of a connection."""
-
-    CLIENT = "client"
-    SERVER = "server"
-
-
-CLIENT: Final = Role.CLIENT
-
-
-def Connection(role: Role, **settings: Any) -> ClientConnection:
-    """The end of a connection that ``role`` names; the settings are those of its class."""
-    return ClientConnection(**settings)
-
+from kafka_admin_proto.protocol.connection.roles import CLIENT, SERVER, Connection, Role
+from kafka_admin_proto.protocol.connection.sasl_client import Sasl, SaslPlain, SaslScram
+from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
+from kafka_admin_proto.protocol.connection.scram import ScramCredential
+from kafka_admin_proto.protocol.connection.server import ServerConnection
 
 __all__ = [
     "CLIENT",
     "NEED_DATA",
+    "PAUSED",
+    "SERVER",
+    "Authenticated",
     "ClientConnection",
+    "ClientEvent",
     "Connection",
     "ConnectionClosed",
     "Limits",
     "Ready",
     "Reauthenticated",
+    "RequestReceived",
     "ResponseReceived",
     "Role",
+    "Sasl",
+    "SaslPlain",
+    "SaslScram",
+    "SaslServer",
+    "ScramCredential",
     "SentRequest",
+    "ServerConnection",
+    "ServerEvent",
     "Signal",
     "State",
 ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from kafka_admin_proto.codec import version_number
 from kafka_admin_proto.errors import (
@@ -15,23 +16,30 @@ from kafka_admin_proto.errors import (
 from kafka_admin_proto.messages.api_versions_request import ApiVersionsRequest
 from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
 from kafka_admin_proto.protocol.connection.base import BaseConnection
+from kafka_admin_proto.protocol.connection.client_sasl import (
+    ClientAuthentication,
+    Handler,
+    body_of,
+)
 from kafka_admin_proto.protocol.connection.events import (
+    ClientEvent,
     ConnectionClosed,
     Ready,
     Reauthenticated,
     ResponseReceived,
     SentRequest,
+    Signal,
     State,
 )
 from kafka_admin_proto.protocol.connection.limits import Limits
-from kafka_admin_proto.protocol.error_codes import find_error
+from kafka_admin_proto.protocol.connection.sasl_client import Sasl
+from kafka_admin_proto.protocol.connection.words import api_words, error_words
 from kafka_admin_proto.protocol.frames import frame
-from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
-from kafka_admin_proto.protocol.payload_writers import write_request
+from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY, SASL_AUTHENTICATE_KEY
+from kafka_admin_proto.protocol.payload_writers import api_key_of, write_request
 from kafka_admin_proto.protocol.payloads import (
     UNSUPPORTED_VERSION,
     Response,
-    api_name,
     expects_response,
     read_response,
 )
@@ -39,167 +47,320 @@ from kafka_admin_proto.protocol.versions import Api, api_versions, negotiate_api
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
+#: Called with each message that passes, the connection's own included: whether it is sent, which
+#: request it is or answers, and its body (None for one that does not decode).
+Trace: TypeAlias = Callable[[bool, SentRequest, Message | None], None]
+
 _HIGHEST_CORRELATION_ID = (1 << 31) - 1
+#: What a broker takes for a client's software name and version (KIP-511).
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
-class ClientConnection(
-    BaseConnection[Ready | ResponseReceived | Reauthenticated | ConnectionClosed]
-):
-    """A client's end of a connection to a broker; ``Connection(CLIENT, ...)`` makes one."""
+class _Pending(NamedTuple):
+    """A request without an answer; ``handler`` takes answers that are the connection's own."""
+
+    request: SentRequest
+    handler: Handler | None
+
+
+class ClientConnection(BaseConnection[ClientEvent]):
+    """A client's end of a connection to a broker; ``Connection(CLIENT, ...)`` makes one.
+
+    ``apis`` are the versions that this client uses, all that are meant for use by default. With
+    ``negotiate=False`` the broker is not asked: ``apis`` says what it has. ``trace`` is called
+    with each message that passes. ValueError for a software name or version that brokers refuse.
+    """
 
     def __init__(
         self,
         *,
         client_id: str | None = None,
-        software_name: str = "kafka-admin-proto",
-        software_version: str = "",
+        sasl: Sasl | None = None,
         apis: Iterable[Api] | None = None,
+        negotiate: bool = True,
         limits: Limits | None = None,
+        software_name: str = "kafka-admin-proto",
+        software_version: str | None = None,
+        first_correlation_id: int = 0,
+        trace: Trace | None = None,
     ) -> None:
-        super().__init__(limits)
+        super().__init__(limits, State.NEW)
         self.client_id = client_id
-        self._ours = {each.api_key: each.versions for each in apis or api_versions()}
+        self._apis = [*(api_versions() if apis is None else apis)]
+        self._ours = {each.api_key: each.versions for each in self._apis}
+        if negotiate and API_VERSIONS_KEY not in self._ours:
+            raise ValueError("apis lacks ApiVersions, without which nothing can be negotiated")
+        #: The versions of the broker, and the one to use, by api key.
         self._theirs: Mapping[int, VersionRange] = {}
-        self._software = (software_name, software_version or _own_version())
-        self._correlation_id = 0
-        self._pending: deque[SentRequest] = deque()
-        self._fell_back = False
+        self._versions: Mapping[int, int] = {}
+        self._negotiates = negotiate
+        self._answer: ApiVersionsResponse | None = None
+        self._software = _software(software_name, software_version)
+        if not 0 <= first_correlation_id <= _HIGHEST_CORRELATION_ID:
+            raise ValueError(f"correlation id {first_correlation_id} is not from 0 to 2^31 - 1")
+        self._correlation_id = first_correlation_id
+        self._pending: deque[_Pending] = deque()
+        self._trace = trace
+        self._sasl = sasl
+        self._authentication: ClientAuthentication | None = None
+        self._event: ClientEvent | None = None
+        #: Requests that wait for the end of a re-authentication.
+        self._held: list[tuple[bytes, _Pending | None]] = []
+        self._held_bytes = 0
+
+    @property
+    def unanswered(self) -> list[SentRequest]:
+        """The caller's requests without an answer, in order."""
+        held = (pending for _, pending in self._held if pending is not None)
+        return [each.request for each in (*self._pending, *held) if each.handler is None]
 
     def start(self) -> bytes:
-        """The first bytes to write: the question which versions the broker has."""
-        if self.state is not State.NEW:
-            raise LocalProtocolError("start was called before; a connection starts once")
-        self.state = State.NEGOTIATING
-        return self._ask_versions(self._ours[API_VERSIONS_KEY].highest)
+        """The first bytes to write: the question which versions the broker has.
+
+        Without negotiation these are SASL's first step, or none.
+        """
+        if self._state is not State.NEW:
+            raise LocalProtocolError(
+                f"start is called once, and the connection is {self._state.value}"
+            )
+        if self._negotiates:
+            self._enter(State.NEGOTIATING)
+            self._ask_versions(self._ours[API_VERSIONS_KEY].highest, self._take_first_versions)
+        else:
+            self._theirs = self._ours
+            self._versions = {key: each.highest for key, each in self._theirs.items()}
+            self._event = self._negotiated()
+        return self.data_to_send()
 
     def send(self, request: Message, version: int | None = None, context: Any = None) -> bytes:
         """The bytes to write for a request, at the highest version of both peers by default.
 
-        ``context`` comes back with the answer. Raises LocalProtocolError when the connection is
-        not ready or too many requests are unanswered, UnsupportedVersionError when the broker
+        ``context`` comes back with the answer. During a re-authentication the request is kept
+        back: it is in ``data_to_send`` when that is over. Raises LocalProtocolError when the
+        connection is not ready or a limit is reached, UnsupportedVersionError when the broker
         lacks the api or the version, EncodeError for a value that cannot be written.
         """
-        self._check_ready()
-        api_key = request.api_key
-        if not request.message_name.endswith("Request") or api_key is None:
-            raise LocalProtocolError(f"{request.message_name} is not a request")
-        version = self._version_for(api_key, version)
-        answered = expects_response(api_key, request)
-        if answered and len(self._pending) >= self.limits.in_flight:
+        if self._state is not State.READY and self._state is not State.REAUTHENTICATING:
             raise LocalProtocolError(
-                f"{len(self._pending)} requests are unanswered, which is the limit (in_flight); "
-                "wait for a response before the next request"
+                f"the connection is {self._state.value}; it takes requests between the event "
+                "Ready and the end of the stream"
             )
-        return self._write(request, version, context, answered)
-
-    def _check_ready(self) -> None:
-        if self.state is State.READY:
-            return
-        raise LocalProtocolError(
-            f"the connection is {self.state.value} and takes requests only when it is ready, "
-            "which the event Ready tells"
-        )
-
-    def _version_for(self, api_key: int, version: int | None) -> int:
-        name = api_name(api_key) or f"api key {api_key}"
-        theirs = self._theirs.get(api_key)
-        if theirs is None:
-            raise UnsupportedVersionError(f"the broker does not have {name}")
-        if version is not None:
-            version = version_number(version)
-            if version in theirs:
-                return version
-            raise UnsupportedVersionError(
-                f"the broker has {name} in versions {theirs}, not in version {version}"
-            )
-        ours = self._ours.get(api_key, VersionRange.NONE)
-        shared = ours & theirs
-        if shared.empty:
-            raise UnsupportedVersionError(
-                f"no version of {name} in common: we have {ours}, the broker has {theirs}"
-            )
-        return shared.highest
-
-    def _write(self, request: Message, version: int, context: Any, answered: bool) -> bytes:
-        sent = SentRequest(request.api_key or 0, version, self._correlation_id, context)
-        data = frame(write_request(request, version, sent.correlation_id, self.client_id))
-        if sent.correlation_id == _HIGHEST_CORRELATION_ID:
-            self._correlation_id = 0
+        api_key = api_key_of(request, "Request")
+        if version is None and api_key in self._versions:
+            version = self._versions[api_key]
         else:
-            self._correlation_id += 1
-        if answered:
-            self._pending.append(sent)
-        return data
-
-    def _take(
-        self, payload: bytes
-    ) -> Ready | ResponseReceived | Reauthenticated | ConnectionClosed | None:
-        if not self._pending:
-            raise RemoteProtocolError("the broker sent a response, and no request is unanswered")
-        request = self._pending.popleft()
-        response = read_response(payload, request.api_key, request.version)
-        if response.header is None:
-            raise RemoteProtocolError(
-                f"the response to {_described(request)} has no header that reads: "
-                f"{response.problem}"
+            version = self._checked_version(api_key, version)
+        answered = expects_response(api_key, request)
+        if answered and len(self._pending) + len(self._held) >= self.limits.in_flight:
+            raise LocalProtocolError(
+                f"{len(self._pending) + len(self._held)} requests are unanswered and the limit "
+                f"in_flight is {self.limits.in_flight}; take answers before the next request"
             )
-        found = response.header.correlation_id
-        if found != request.correlation_id:
-            raise RemoteProtocolError(
-                f"the response has correlation id {found}, and the oldest unanswered request, "
-                f"{_described(request)}, has {request.correlation_id}"
+        sent = SentRequest(api_key, version, self._correlation_id, context)
+        data = frame(write_request(request, version, sent.correlation_id, self.client_id))
+        pending = _Pending(sent, None) if answered else None
+        if self._state is State.REAUTHENTICATING:
+            self._hold(data, pending)
+        else:
+            self._write(data, pending)
+        self._next_correlation_id()
+        if self._trace is not None:
+            self._trace(True, sent, request)
+        return self.data_to_send()
+
+    def reauthenticate(self) -> bytes:
+        """The bytes that start another authentication with the same credentials (KIP-368).
+
+        The event Reauthenticated tells its end. Raises LocalProtocolError without credentials,
+        when the connection is not ready, and where the broker cannot do it.
+        """
+        if self._sasl is None or self._state is not State.READY:
+            raise LocalProtocolError(
+                f"the connection is {self._state.value} and has "
+                f"{'no ' if self._sasl is None else ''}credentials; it authenticates again when "
+                "it is ready and has some"
             )
-        if self.state is State.NEGOTIATING:
-            return self._take_versions(response)
-        return ResponseReceived(response, request)
+        if self._versions.get(SASL_AUTHENTICATE_KEY, 0) < 1:
+            raise LocalProtocolError(
+                "the broker has no SaslAuthenticate v1, so no re-authentication; make another "
+                "connection"
+            )
+        self._enter(State.REAUTHENTICATING)
+        self._authenticate(self._sasl)
+        return self.data_to_send()
 
-    def _closed(self) -> ConnectionClosed:
-        unanswered = list(self._pending)
-        self._pending.clear()
-        return ConnectionClosed(unanswered, self.state, self._reader.buffered)
+    def next_event(self) -> ClientEvent | Literal[Signal.NEED_DATA]:
+        """The next event; NEED_DATA when the bytes received hold no further one.
 
-    def _ask_versions(self, version: int) -> bytes:
+        Raises RemoteProtocolError, and from then on with each call, for what a broker may not
+        send; SaslError when it refuses the credentials. ``data_to_send`` comes after each call.
+        """
+        if self._event is not None:
+            first, self._event = self._event, None
+            return first
+        while True:
+            event = self._next_frame()
+            if event is not None:
+                return event
+
+    # What the connection itself says.
+
+    def _ask_versions(self, version: int, handler: Handler) -> None:
         name, software_version = self._software
         body = ApiVersionsRequest(
             client_software_name=name, client_software_version=software_version
         )
-        return self._write(body, version, None, True)
+        self._ask(body, version, handler)
 
-    def _take_versions(self, response: Response) -> Ready | None:
-        body = response.body
-        if not isinstance(body, ApiVersionsResponse) or response.error is not None:
-            raise RemoteProtocolError(
-                f"the broker's ApiVersions response does not read: {response.problem}"
-            )
-        if body.error_code == UNSUPPORTED_VERSION and not self._fell_back:
-            self._fell_back = True
-            try:
-                again = negotiate_apis(body)[API_VERSIONS_KEY]
-            except UnsupportedVersionError as error:
-                raise RemoteProtocolError(f"ApiVersions: {error}") from None
-            self._out.append(self._ask_versions(again))
+    def _take_first_versions(self, response: Response) -> ClientEvent | None:
+        body = body_of(response, ApiVersionsResponse)
+        if body.error_code != UNSUPPORTED_VERSION:
+            return self._take_versions(response)
+        try:
+            again = negotiate_apis(body, self._apis)[API_VERSIONS_KEY]
+        except UnsupportedVersionError as error:
+            fault = f"ApiVersions: {error}"
+        else:
+            self._ask_versions(again, self._take_versions)
             return None
+        raise RemoteProtocolError(fault)
+
+    def _take_versions(self, response: Response) -> ClientEvent | None:
+        body = body_of(response, ApiVersionsResponse)
         if body.error_code:
             raise RemoteProtocolError(
-                f"the broker answered the ApiVersions request with {_error(body.error_code)}"
+                f"the broker does not tell its versions: {error_words(body.error_code)}"
             )
+        self._answer = body
         self._theirs = {
             row.api_key: VersionRange(row.min_version, row.max_version) for row in body.api_keys
         }
-        self.state = State.READY
-        return Ready(self._theirs, body)
+        self._versions = negotiate_apis(body, self._apis)
+        return self._negotiated()
+
+    def _negotiated(self) -> ClientEvent | None:
+        if self._sasl is None:
+            self._enter(State.READY)
+            return Ready(self._theirs, self._answer)
+        self._enter(State.AUTHENTICATING)
+        self._authenticate(self._sasl)
+        return None
+
+    def _authenticate(self, sasl: Sasl) -> None:
+        self._authentication = ClientAuthentication(
+            sasl,
+            self.limits.scram_iterations,
+            self._versions,
+            ask=self._ask,
+            write=lambda token: self._out.append(frame(token)),
+            done=self._authenticated,
+        )
+        self._authentication.start()
+
+    def _authenticated(self, lifetime_ms: int) -> ClientEvent:
+        self._authentication = None
+        if self._state is State.AUTHENTICATING:
+            self._enter(State.READY)
+            return Ready(self._theirs, self._answer, lifetime_ms)
+        self._enter(State.READY)
+        for data, pending in self._held:
+            self._write(data, pending)
+        self._held, self._held_bytes = [], 0
+        return Reauthenticated(lifetime_ms)
+
+    # The bytes.
+
+    def _ask(self, body: Message, version: int, handler: Handler) -> None:
+        """Write a request of the connection's own."""
+        sent = SentRequest(api_key_of(body, "Request"), version, self._correlation_id)
+        data = frame(write_request(body, version, sent.correlation_id, self.client_id))
+        self._write(data, _Pending(sent, handler))
+        self._next_correlation_id()
+        if self._trace is not None:
+            self._trace(True, sent, body)
+
+    def _write(self, data: bytes, pending: _Pending | None) -> None:
+        self._out.append(data)
+        if pending is not None:
+            self._pending.append(pending)
+
+    def _hold(self, data: bytes, pending: _Pending | None) -> None:
+        waiting = self._held_bytes + len(data)
+        if waiting > self.limits.waiting_bytes:
+            raise LocalProtocolError(
+                f"{waiting} bytes of requests would wait for the end of the re-authentication, "
+                f"and the limit waiting_bytes is {self.limits.waiting_bytes}"
+            )
+        self._held.append((data, pending))
+        self._held_bytes = waiting
+
+    def _next_correlation_id(self) -> None:
+        last = self._correlation_id == _HIGHEST_CORRELATION_ID
+        self._correlation_id = 0 if last else self._correlation_id + 1
+
+    def _take(self, payload: bytes) -> ClientEvent | None:
+        authentication = self._authentication
+        if authentication is not None and authentication.bare:
+            return authentication.take_bare(payload)
+        if not self._pending:
+            raise RemoteProtocolError(
+                f"the broker sent a response of {len(payload)} bytes, and nothing was asked"
+            )
+        request, handler = self._pending[0]
+        response = read_response(payload, request.api_key, request.version)
+        header = response.header
+        if header is None or header.correlation_id != request.correlation_id:
+            raise RemoteProtocolError(_mismatch(response, request))
+        self._pending.popleft()
+        if self._trace is not None:
+            self._trace(False, request, response.body)
+        return ResponseReceived(response, request) if handler is None else handler(response)
+
+    def _at_end(self) -> ConnectionClosed | Literal[Signal.NEED_DATA]:
+        authentication = self._authentication
+        if authentication is not None and authentication.bare:
+            raise self._fail(authentication.closed())
+        return super()._at_end()
+
+    def _unanswered(self) -> list[SentRequest]:
+        return self.unanswered
+
+    def _checked_version(self, api_key: int, version: int | None) -> int:
+        """The version asked for, where the broker has it; UnsupportedVersionError saying why."""
+        name = api_words(api_key)
+        theirs = self._theirs.get(api_key)
+        if theirs is None:
+            raise UnsupportedVersionError(f"the broker does not have {name}")
+        if version is None:
+            ours = self._ours.get(api_key, VersionRange.NONE)
+            raise UnsupportedVersionError(
+                f"no version of {name} in common: we have {ours}, the broker has {theirs}"
+            )
+        if version_number(version) not in theirs:
+            raise UnsupportedVersionError(
+                f"the broker has {name} in versions {theirs}, not in version {version}"
+            )
+        return version_number(version)
 
 
-def _described(request: SentRequest) -> str:
-    return f"{api_name(request.api_key) or request.api_key} v{request.version}"
+def _mismatch(response: Response, request: SentRequest) -> str:
+    asked = f"{api_words(request.api_key)} v{request.version}"
+    if response.header is None:
+        return f"the response to {asked} has no header that reads: {response.problem}"
+    return (
+        f"the response has correlation id {response.header.correlation_id}, and the oldest "
+        f"request without an answer, {asked}, has {request.correlation_id}"
+    )
 
 
-def _error(code: int) -> str:
-    found = find_error(code)
-    return f"error {code}" if found is None else f"{found.name} ({code}): {found.meaning}"
-
-
-def _own_version() -> str:
+def _software(name: str, version: str | None) -> tuple[str, str]:
     from kafka_admin_proto import __version__
 
-    return __version__
+    version = __version__ if version is None else version
+    for text in (name, version):
+        if not _SOFTWARE.fullmatch(text):
+            raise ValueError(
+                f"{text!r} as a client's software name or version: brokers take letters, digits, "
+                "dots and dashes, with a letter or a digit at both ends"
+            )
+    return name, version

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
-from kafka_admin_proto.protocol.payloads import Response
+from kafka_admin_proto.protocol.payloads import Request, Response
 from kafka_admin_proto.schema.versions import VersionRange
 
 
@@ -18,25 +18,30 @@ class Signal(Enum):
 
     #: All that was received has been reported: hand over more.
     NEED_DATA = "NEED_DATA"
+    #: A server has as many unanswered requests as it may: answer some before reading on.
+    PAUSED = "PAUSED"
 
     def __repr__(self) -> str:
         return self.value
 
 
 NEED_DATA: Final = Signal.NEED_DATA
+PAUSED: Final = Signal.PAUSED
 
 
 class State(Enum):
     """Where a connection stands."""
 
-    #: Nothing was sent yet: ``start`` is next.
+    #: Nothing was sent yet: ``start`` comes next. Only a client's.
     NEW = "new"
     #: The client asked which versions the broker has.
     NEGOTIATING = "negotiating"
-    #: SASL's steps are being taken.
+    #: The first SASL exchange is not over.
     AUTHENTICATING = "authenticating"
-    #: Requests pass.
+    #: Requests and responses pass.
     READY = "ready"
+    #: A later SASL exchange is not over; answers to earlier requests still come.
+    REAUTHENTICATING = "re-authenticating"
     #: The peer ended the stream.
     CLOSED = "closed"
     #: The peer broke the protocol; nothing more is read.
@@ -44,7 +49,7 @@ class State(Enum):
 
 
 class SentRequest(msgspec.Struct, frozen=True):
-    """A request that was sent; ``context`` is what the caller gave with it."""
+    """A request without its body; ``context`` is what the caller of ``send`` gave with it."""
 
     api_key: int
     version: int
@@ -53,11 +58,11 @@ class SentRequest(msgspec.Struct, frozen=True):
 
 
 class Ready(msgspec.Struct, frozen=True):
-    """The connection takes requests.
+    """The broker takes requests from now on.
 
-    ``apis`` has the versions of the broker by api key, and ``response`` the answer that they stand
-    in; both are empty (None) when nothing was negotiated. ``session_lifetime_ms`` is how long the
-    broker takes requests without re-authentication, 0 where that has no end.
+    ``apis`` has the broker's versions by api key, and ``response`` the answer that they came in:
+    None where nothing was negotiated. ``session_lifetime_ms`` is how long the broker takes
+    requests before the client has to authenticate again, 0 for without end.
     """
 
     apis: Mapping[int, VersionRange]
@@ -76,15 +81,41 @@ class ResponseReceived(msgspec.Struct, frozen=True):
 
 
 class Reauthenticated(msgspec.Struct, frozen=True):
-    """The broker accepted the credentials again; the session's lifetime counts from now."""
+    """The broker accepted the credentials again; the session's lifetime starts anew."""
 
     session_lifetime_ms: int
+
+
+class RequestReceived(msgspec.Struct, frozen=True, eq=False):
+    """A request of the client; ``send(response, to=event)`` answers it.
+
+    ``turn`` counts the requests that are answered, from 0; it is -1 for one that is not (Produce
+    with ``acks`` 0). Bytes behind the end of a body, which a broker overlooks, are in
+    ``request.error``.
+    """
+
+    request: Request
+    turn: int
+
+
+class Authenticated(msgspec.Struct, frozen=True):
+    """The client proved who it is.
+
+    ``principal`` is Kafka's form of the name, ``User:alice``. ``again`` says that this was a
+    re-authentication. ``session_lifetime_ms`` is what the client was granted, 0 for without end;
+    closing the connection after that time is up to the server, which has the clock.
+    """
+
+    principal: str
+    mechanism: str
+    session_lifetime_ms: int
+    again: bool
 
 
 class ConnectionClosed(msgspec.Struct, frozen=True):
     """The peer ended the stream.
 
-    ``unanswered`` are the requests whose answers did not come, in order. ``state`` is where the
+    ``unanswered`` are the requests that have no answer, in order. ``state`` is where the
     connection stood, and ``bytes_left`` how much had come of a frame that was not whole.
     """
 
@@ -93,6 +124,6 @@ class ConnectionClosed(msgspec.Struct, frozen=True):
     bytes_left: int = 0
 
 
-ClientEvent: TypeAlias = (
-    Ready | ResponseReceived | Reauthenticated | ConnectionClosed | Literal[Signal.NEED_DATA]
-)
+ClientEvent: TypeAlias = Ready | ResponseReceived | Reauthenticated | ConnectionClosed
+ServerEvent: TypeAlias = RequestReceived | Authenticated | ConnectionClosed
+NoEvent: TypeAlias = Literal[Signal.NEED_DATA, Signal.PAUSED]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kafka_admin_proto.admin.caller import Caller
-from kafka_admin_proto.admin.operations.groups import describing, listing, offsets, removal
+from kafka_admin_proto.admin.operations.groups import describing, listing, removal
 from kafka_admin_proto.admin.operations.groups.model import (
     AlteredOffset,
     GroupDescription,
@@ -15,6 +15,11 @@ from kafka_admin_proto.admin.operations.groups.model import (
     MemberToRemove,
     NewOffset,
     RemovedMember,
+)
+from kafka_admin_proto.admin.operations.groups.offsets import (
+    commit_offsets,
+    delete_offsets,
+    fetch_offsets,
 )
 
 
@@ -74,12 +79,12 @@ class GroupOperations(Caller):
         Pairs without a committed offset have None. ``require_stable`` waits for transactions that
         have offsets to commit, up to the timeout.
         """
-        return await offsets.fetch_offsets(self, groups, require_stable, timeout)
+        return await fetch_offsets(self, groups, require_stable, timeout)
 
     async def alter_group_offsets(
         self,
         group: str,
-        offsets_: Mapping[tuple[str, int], int | NewOffset],
+        offsets: Mapping[tuple[str, int], int | NewOffset],
         *,
         timeout: float | None = None,
     ) -> list[AlteredOffset]:
@@ -87,7 +92,7 @@ class GroupOperations(Caller):
 
         A group that does not exist is created. One with members answers UNKNOWN_MEMBER_ID.
         """
-        return await offsets.commit_offsets(self, group, offsets_, timeout)
+        return await commit_offsets(self, group, offsets, timeout)
 
     async def delete_group_offsets(
         self,
@@ -100,7 +105,7 @@ class GroupOperations(Caller):
 
         Those of topics that members are subscribed to stay: GROUP_SUBSCRIBED_TO_TOPIC.
         """
-        return await offsets.delete_offsets(self, group, partitions, timeout)
+        return await delete_offsets(self, group, partitions, timeout)
 
     async def remove_group_members(
         self,

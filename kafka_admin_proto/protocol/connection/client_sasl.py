@@ -1,0 +1,126 @@
+"""Authentication as the client does it: SaslHandshake, then tokens in one of two forms.
+
+After SaslHandshake v1 each token is a SaslAuthenticate request (KIP-152). After v0 the tokens are
+bare frames, without headers; a broker of that age refuses by closing the connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, TypeVar
+
+from kafka_admin_proto.errors import RemoteProtocolError, SaslError
+from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_admin_proto.messages.sasl_authenticate_response import SaslAuthenticateResponse
+from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_admin_proto.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_admin_proto.protocol.connection.events import ClientEvent
+from kafka_admin_proto.protocol.connection.sasl_client import Sasl
+from kafka_admin_proto.protocol.connection.words import error_words
+from kafka_admin_proto.protocol.headers import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
+from kafka_admin_proto.protocol.payloads import Response
+from kafka_admin_proto.values import Message
+
+#: Takes the answer to one of the connection's own requests.
+Handler: TypeAlias = Callable[[Response], ClientEvent | None]
+
+_M = TypeVar("_M", bound=Message)
+
+
+def body_of(response: Response, kind: type[_M]) -> _M:
+    """The body of an answer that the connection itself needs; RemoteProtocolError without one."""
+    if isinstance(response.body, kind):
+        return response.body
+    raise RemoteProtocolError(f"the {response.api} response does not read: {response.problem}")
+
+
+class ClientAuthentication:
+    """One authentication.
+
+    ``versions`` has the version to use by api key. ``ask`` writes a request of the connection's
+    own, ``write`` a bare token, and ``done`` is called with the session's lifetime in the end.
+    """
+
+    def __init__(
+        self,
+        sasl: Sasl,
+        limit: int,
+        versions: Mapping[int, int],
+        *,
+        ask: Callable[[Message, int, Handler], None],
+        write: Callable[[bytes], None],
+        done: Callable[[int], ClientEvent],
+    ) -> None:
+        self._sasl = sasl
+        self._exchange = sasl.exchange(limit)
+        self._versions = versions
+        self._ask = ask
+        self._write = write
+        self._done = done
+        #: Whether the tokens are bare frames from now on.
+        self.bare = False
+
+    def start(self) -> None:
+        """Write the SaslHandshake; SaslError where the broker has none."""
+        version = self._versions.get(SASL_HANDSHAKE_KEY)
+        if version is None:
+            raise self._error("the broker has no SaslHandshake, so no SASL that is known here")
+        if SASL_AUTHENTICATE_KEY not in self._versions:
+            version = 0
+        request = SaslHandshakeRequest(mechanism=self._sasl.mechanism)
+        self._ask(request, version, self._take_handshake)
+
+    def take_bare(self, token: bytes) -> ClientEvent | None:
+        """The broker's next bare token."""
+        answer = self._exchange.next(token)
+        if answer is None:
+            return self._done(0)
+        self._write(answer)
+        return None
+
+    def closed(self) -> SaslError:
+        """The error of a stream that ends amid bare tokens."""
+        return self._error(
+            f"the broker closed the connection during the exchange for user {self._sasl.user!r}, "
+            "which is how it refuses after SaslHandshake v0: check the user and the password"
+        )
+
+    def _take_handshake(self, response: Response) -> ClientEvent | None:
+        body = body_of(response, SaslHandshakeResponse)
+        if body.error_code:
+            known = ", ".join(body.mechanisms) or "none"
+            raise self._error(
+                f"the broker refused the mechanism, it names {known}: "
+                f"{error_words(body.error_code)}",
+                body.error_code,
+            )
+        first = self._exchange.first()
+        if response.api_version == 0:
+            self.bare = True
+            self._write(first)
+        else:
+            self._ask_token(first)
+        return None
+
+    def _ask_token(self, token: bytes) -> None:
+        version = self._versions[SASL_AUTHENTICATE_KEY]
+        self._ask(SaslAuthenticateRequest(auth_bytes=token), version, self._take_token)
+
+    def _take_token(self, response: Response) -> ClientEvent | None:
+        body = body_of(response, SaslAuthenticateResponse)
+        if body.error_code:
+            raise self._error(
+                f"the broker refused user {self._sasl.user!r}: "
+                f"{error_words(body.error_code, body.error_message)}",
+                body.error_code,
+            )
+        answer = self._exchange.next(body.auth_bytes)
+        if answer is None:
+            return self._done(body.session_lifetime_ms)
+        self._ask_token(answer)
+        return None
+
+    def _error(self, fault: str, code: int = 0) -> SaslError:
+        return SaslError(
+            f"{self._sasl.mechanism}: {fault}", mechanism=self._sasl.mechanism, code=code
+        )

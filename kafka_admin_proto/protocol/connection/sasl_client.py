@@ -1,0 +1,140 @@
+"""SASL on the client's side: the credentials, and the tokens made of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from kafka_admin_proto.errors import SaslError
+from kafka_admin_proto.protocol.connection import scram
+from kafka_admin_proto.wire.secrets import MASK
+
+
+class ClientExchange(ABC):
+    """One authentication, token by token."""
+
+    @abstractmethod
+    def first(self) -> bytes:
+        """The first token."""
+
+    @abstractmethod
+    def next(self, challenge: bytes) -> bytes | None:
+        """The next token after the broker's, None when the exchange is over.
+
+        Raises SaslError for an answer that is not of this mechanism, or that proves nothing.
+        """
+
+
+class Sasl(ABC):
+    """A user's credentials for one mechanism. They are masked in ``repr`` and never pickled."""
+
+    __slots__ = ("_password", "mechanism", "user")
+
+    def __init__(self, mechanism: str, user: str, password: str) -> None:
+        if not user or "\0" in user or "\0" in password:
+            raise ValueError("a SASL user needs a name, and neither it nor the password has NULs")
+        self.mechanism = mechanism
+        self.user = user
+        self._password = password
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.mechanism!r}, {self.user!r}, {MASK!r})"
+
+    def __reduce__(self) -> str:
+        raise TypeError(
+            f"a {type(self).__name__} holds a password and is not pickled; make another one there"
+        )
+
+    @abstractmethod
+    def exchange(self, limit: int) -> ClientExchange:
+        """A new authentication; ``limit`` is how many PBKDF2 rounds a server may ask for."""
+
+
+class SaslPlain(Sasl):
+    """PLAIN (RFC 4616): the password itself, so over TLS only."""
+
+    __slots__ = ()
+
+    def __init__(self, user: str, password: str) -> None:
+        super().__init__("PLAIN", user, password)
+
+    def __repr__(self) -> str:
+        return f"SaslPlain({self.user!r}, {MASK!r})"
+
+    def exchange(self, limit: int) -> ClientExchange:
+        return _PlainExchange(f"\0{self.user}\0{self._password}".encode())
+
+
+class SaslScram(Sasl):
+    """SCRAM-SHA-256 or SCRAM-SHA-512; needs the extra ``live``.
+
+    ValueError for another mechanism, MissingExtraError without the library.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, mechanism: str, user: str, password: str) -> None:
+        scram.hash_of(mechanism)
+        scram.scramp()
+        super().__init__(mechanism, user, password)
+
+    def exchange(self, limit: int) -> ClientExchange:
+        client = scram.scramp().ScramClient([self.mechanism], "user", "password")
+        client.username, client.password = scram.Verbatim(self.user), scram.Verbatim(self._password)
+        return _ScramExchange(client, self.mechanism, limit)
+
+
+class _PlainExchange(ClientExchange):
+    def __init__(self, token: bytes) -> None:
+        self._token = token
+
+    def first(self) -> bytes:
+        return self._token
+
+    def next(self, challenge: bytes) -> bytes | None:
+        return None  # an answer at all is a yes; brokers leave it empty
+
+
+class _ScramExchange(ClientExchange):
+    """``client`` is scramp's ScramClient."""
+
+    def __init__(self, client: Any, mechanism: str, limit: int) -> None:
+        self._client = client
+        self._mechanism = mechanism
+        self._limit = limit
+        self._is_proven = False
+
+    def first(self) -> bytes:
+        return str(self._client.get_client_first()).encode()
+
+    def next(self, challenge: bytes) -> bytes | None:
+        text = scram.text_of(challenge)
+        if text is None:
+            raise self._error(f"its token of {len(challenge)} bytes is not a SCRAM message")
+        if self._is_proven:
+            fault = self._refused(self._client.set_server_final, text)
+            if fault:
+                raise self._error(fault)
+            return None
+        fault = self._refused(self._client.set_server_first, text)
+        if fault:
+            raise self._error(fault)
+        rounds = int(self._client.iterations)
+        if rounds > self._limit:
+            raise self._error(f"it asks for {rounds} iterations, and the limit is {self._limit}")
+        self._is_proven = True
+        return str(self._client.get_client_final()).encode()
+
+    def _refused(self, step: Any, text: str) -> str:
+        """Why scramp does not take a message, "" if it does."""
+        try:
+            step(text)
+        except scram.scramp().ScramException as error:
+            return str(error)
+        return ""
+
+    def _error(self, fault: str) -> SaslError:
+        return SaslError(
+            f"{self._mechanism}: the broker's side of the exchange is wrong: {fault}",
+            mechanism=self._mechanism,
+        )

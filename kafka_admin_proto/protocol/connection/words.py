@@ -1,0 +1,19 @@
+"""How errors of connections name requests and error codes."""
+
+from __future__ import annotations
+
+from kafka_admin_proto.protocol.error_codes import find_error
+from kafka_admin_proto.protocol.payloads import api_name
+
+
+def api_words(api_key: int) -> str:
+    """An api by its name, "api key 4711" without one."""
+    return api_name(api_key) or f"api key {api_key}"
+
+
+def error_words(code: int, message: str | None = None) -> str:
+    """An error code by Kafka's name, with the peer's words or else what it means."""
+    found = find_error(code)
+    if found is None:
+        return f"error {code}" + (f": {message}" if message else "")
+    return f"{found.name} ({code}): {message or found.meaning}"
