@@ -1,0 +1,319 @@
+"""A cluster of topics, as the operations see it: a controller, and brokers that hear of it later.
+
+Each broker has what the controller had some of its own answers ago (``delay``), so that waiting
+has something to wait for; no clock is involved.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TypeVar
+from uuid import UUID, uuid4
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Reply, Target
+from kafka_admin_proto.admin.operations.topics import TopicOperations
+from kafka_admin_proto.messages import create_topics_response as created_messages
+from kafka_admin_proto.messages import delete_topics_response as deleted_messages
+from kafka_admin_proto.messages import describe_configs_response as configs_messages
+from kafka_admin_proto.messages import describe_topic_partitions_response as pages_messages
+from kafka_admin_proto.messages import list_offsets_response as offsets_messages
+from kafka_admin_proto.messages import metadata_response as metadata_messages
+from kafka_admin_proto.messages.create_topics_request import CreateTopicsRequest
+from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
+from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsRequest
+from kafka_admin_proto.messages.describe_topic_partitions_request import (
+    DescribeTopicPartitionsRequest,
+)
+from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
+from kafka_admin_proto.messages.metadata_request import MetadataRequest
+from kafka_admin_proto.protocol.error_codes import error_code
+from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
+from kafka_admin_proto.values import Message
+from tests.admin.fake_caller import Call, FakeCaller
+
+_R = TypeVar("_R", bound=Message)
+
+#: Versions of DescribeTopicPartitions and DescribeQuorum that a cluster with ZooKeeper has.
+ZOOKEEPER = {75: VersionRange.NONE, 55: VersionRange.NONE}
+
+
+def code(name: str) -> int:
+    """The number of an error of Kafka's."""
+    found = error_code(name).code
+    assert found is not None
+    return found
+
+
+@dataclasses.dataclass
+class Topic:
+    """A topic as the controller knows it. A leader of None: the partition has none."""
+
+    name: str
+    replicas: list[list[int]]
+    configs: dict[str, str | None] = dataclasses.field(default_factory=dict)
+    leaders: list[int | None] = dataclasses.field(default_factory=list)
+    internal: bool = False
+    id: UUID = dataclasses.field(default_factory=uuid4)
+
+    def __post_init__(self) -> None:
+        self.leaders = self.leaders or [brokers[0] for brokers in self.replicas]
+
+
+class Topics(TopicOperations, FakeCaller):
+    """``delay`` is how many answers of Metadata each broker is behind. ``lost`` are requests whose
+    next answer is lost, so that they are sent again. ``ended`` are brokers that do not answer.
+    """
+
+    def __init__(
+        self,
+        topics: tuple[Topic, ...] | list[Topic] = (),
+        *,
+        delay: Mapping[int, int] | None = None,
+        versions: Mapping[int, VersionRange] | None = None,
+        page: int = 2000,
+    ) -> None:
+        super().__init__(
+            {
+                MetadataRequest: self._metadata,
+                CreateTopicsRequest: self._create,
+                DeleteTopicsRequest: self._delete,
+                DescribeTopicPartitionsRequest: self._page,
+                DescribeConfigsRequest: self._configs,
+                ListOffsetsRequest: self._offsets,
+            },
+            versions=versions,
+        )
+        self.topics = {topic.name: topic for topic in topics}
+        self.delay = {broker: (delay or {}).get(broker, 0) for broker in self.known}
+        self.late: dict[int, list[dict[str, Topic]]] = {}
+        self.lost: set[type[Message]] = set()
+        #: Errors of Kafka's by topic, each given once.
+        self.refused: dict[str, list[str]] = {}
+        self.ends: dict[tuple[int, str, int], int] = {}
+        self.page = page
+
+    async def call(
+        self,
+        request: Message,
+        response: type[_R],
+        *,
+        to: int | Target = Target.ANY,
+        timeout: float | None = None,
+        repeatable: bool = True,
+        versions: VersionRange | None = None,
+    ) -> Reply[_R]:
+        asked = dict(to=to, timeout=timeout, repeatable=repeatable, versions=versions)
+        reply = await super().call(request, response, **asked)  # type: ignore[arg-type]
+        if type(request) in self.lost:
+            self.lost.discard(type(request))
+            reply = await super().call(request, response, **asked)  # type: ignore[arg-type]
+            return msgspec.structs.replace(reply, maybe_repeated=True)
+        return reply
+
+    def _view(self, broker: int) -> dict[str, Topic]:
+        """What the broker knows, one answer later."""
+        seen = self.late.setdefault(broker, [])
+        seen.append(dict(self.topics))
+        while len(seen) > self.delay[broker] + 1:
+            seen.pop(0)
+        return seen[0] if len(seen) > self.delay[broker] else {}
+
+    def _metadata(self, request: Message, call: Call) -> Message:
+        assert isinstance(request, MetadataRequest)
+        view = self._view(call.broker)
+        if request.topics is None:
+            found = [self._known(each) for each in view.values()]
+            return metadata_messages.MetadataResponse(topics=found)
+        assert not request.allow_auto_topic_creation
+        by_id = {topic.id: topic for topic in view.values()}
+        answers = []
+        for asked in request.topics:
+            topic = by_id.get(asked.topic_id) if asked.name is None else view.get(asked.name)
+            if topic is not None:
+                answers.append(self._known(topic))
+                continue
+            absent = "UNKNOWN_TOPIC_ID" if asked.name is None else "UNKNOWN_TOPIC_OR_PARTITION"
+            answers.append(
+                metadata_messages.MetadataResponseTopic(
+                    error_code=code(absent), name=asked.name, topic_id=asked.topic_id
+                )
+            )
+        return metadata_messages.MetadataResponse(topics=answers)
+
+    def _known(self, topic: Topic) -> metadata_messages.MetadataResponseTopic:
+        return metadata_messages.MetadataResponseTopic(
+            name=topic.name,
+            topic_id=topic.id,
+            is_internal=topic.internal,
+            partitions=[
+                metadata_messages.MetadataResponsePartition(
+                    error_code=0 if leader is not None else code("LEADER_NOT_AVAILABLE"),
+                    partition_index=index,
+                    leader_id=-1 if leader is None else leader,
+                    leader_epoch=index,
+                    replica_nodes=replicas,
+                    isr_nodes=replicas,
+                )
+                for index, (leader, replicas) in enumerate(
+                    zip(topic.leaders, topic.replicas, strict=True)
+                )
+            ],
+        )
+
+    def _create(self, request: Message, call: Call) -> Message:
+        assert isinstance(request, CreateTopicsRequest)
+        answers = []
+        for asked in request.topics:
+            refusals = self.refused.get(asked.name, [])
+            error = refusals.pop(0) if refusals else ""
+            if not error and asked.name in self.topics:
+                error = "TOPIC_ALREADY_EXISTS"
+            if error:
+                answers.append(
+                    created_messages.CreatableTopicResult(
+                        name=asked.name, error_code=code(error), error_message="no"
+                    )
+                )
+                continue
+            factor = max(asked.replication_factor, 1)
+            replicas = [each.broker_ids for each in asked.assignments] or [
+                list(range(1, factor + 1)) for _ in range(max(asked.num_partitions, 1))
+            ]
+            configs = {each.name: each.value for each in asked.configs}
+            topic = Topic(asked.name, replicas, configs)
+            if not request.validate_only:
+                self.topics[topic.name] = topic
+            answers.append(
+                created_messages.CreatableTopicResult(
+                    name=asked.name,
+                    topic_id=topic.id if call.version >= 7 else ZERO_TOPIC_ID,
+                    num_partitions=len(replicas) if call.version >= 5 else -1,
+                    replication_factor=len(replicas[0]) if call.version >= 5 else -1,
+                    configs=[
+                        created_messages.CreatableTopicConfigs(
+                            name=name, value=value, config_source=1
+                        )
+                        for name, value in configs.items()
+                    ]
+                    if call.version >= 5
+                    else [],
+                )
+            )
+        return created_messages.CreateTopicsResponse(topics=answers)
+
+    def _delete(self, request: Message, call: Call) -> Message:
+        assert isinstance(request, DeleteTopicsRequest)
+        ids = {topic.id: topic.name for topic in self.topics.values()}
+        asked: list[tuple[str | None, UUID]] = [
+            (each.name, each.topic_id) for each in request.topics
+        ]
+        answers = []
+        for name, topic_id in [*asked, *((each, ZERO_TOPIC_ID) for each in request.topic_names)]:
+            found = ids.get(topic_id) if name is None else name
+            topic = self.topics.get(found or "")
+            refusals = self.refused.get(found or "", [])
+            error = refusals.pop(0) if refusals else ""
+            if not error and topic is None:
+                error = "UNKNOWN_TOPIC_ID" if name is None else "UNKNOWN_TOPIC_OR_PARTITION"
+            if not error and topic is not None:
+                del self.topics[topic.name]
+            answers.append(
+                deleted_messages.DeletableTopicResult(
+                    name=found if call.version >= 6 else found or "",
+                    topic_id=topic.id if topic is not None and call.version >= 6 else topic_id,
+                    error_code=code(error) if error else 0,
+                )
+            )
+        return deleted_messages.DeleteTopicsResponse(responses=answers)
+
+    def _page(self, request: Message, call: Call) -> Message:
+        assert isinstance(request, DescribeTopicPartitionsRequest)
+        start, first = "", 0
+        if request.cursor is not None:
+            start, first = request.cursor.topic_name, request.cursor.partition_index
+        names = {topic.name for topic in request.topics} or set(self.topics)
+        left = min(self.page, request.response_partition_limit)
+        answers: list[pages_messages.DescribeTopicPartitionsResponseTopic] = []
+        for name in sorted(each for each in names if each >= start):
+            topic = self.topics.get(name)
+            if topic is None:
+                absent = code("UNKNOWN_TOPIC_OR_PARTITION")
+                answers.append(
+                    pages_messages.DescribeTopicPartitionsResponseTopic(
+                        name=name, error_code=absent
+                    )
+                )
+                continue
+            begin = first if name == start else 0
+            known = self._known(topic)
+            rest = known.partitions[begin:]
+            answers.append(
+                pages_messages.DescribeTopicPartitionsResponseTopic(
+                    name=name,
+                    topic_id=topic.id,
+                    is_internal=topic.internal,
+                    partitions=[
+                        pages_messages.DescribeTopicPartitionsResponsePartition(
+                            error_code=each.error_code,
+                            partition_index=each.partition_index,
+                            leader_id=each.leader_id,
+                            leader_epoch=each.leader_epoch,
+                            replica_nodes=each.replica_nodes,
+                            isr_nodes=each.isr_nodes,
+                        )
+                        for each in rest[:left]
+                    ],
+                )
+            )
+            if len(rest) > left:
+                cursor = pages_messages.Cursor(topic_name=name, partition_index=begin + left)
+                return pages_messages.DescribeTopicPartitionsResponse(
+                    topics=answers, next_cursor=cursor
+                )
+            left -= len(rest)
+        return pages_messages.DescribeTopicPartitionsResponse(topics=answers)
+
+    def _configs(self, request: Message, call: Call) -> Message:
+        assert isinstance(request, DescribeConfigsRequest)
+        results = []
+        for asked in request.resources:
+            topic = self.topics.get(asked.resource_name)
+            entry = configs_messages.DescribeConfigsResourceResult
+            overrides = {} if topic is None else topic.configs
+            results.append(
+                configs_messages.DescribeConfigsResult(
+                    error_code=code("UNKNOWN_TOPIC_OR_PARTITION") if topic is None else 0,
+                    resource_type=asked.resource_type,
+                    resource_name=asked.resource_name,
+                    configs=[
+                        *(entry(name=name, value=value, config_source=1)
+                          for name, value in overrides.items()),
+                        entry(name="some.default", value="1", config_source=5),
+                    ],
+                )
+            )  # fmt: skip
+        return configs_messages.DescribeConfigsResponse(results=results)
+
+    def _offsets(self, request: Message, call: Call) -> Message:
+        assert isinstance(request, ListOffsetsRequest)
+        assert request.replica_id == -2
+        topics = []
+        for asked in request.topics:
+            partitions = []
+            for each in asked.partitions:
+                end = self.ends.get((call.broker, asked.name, each.partition_index))
+                partitions.append(
+                    offsets_messages.ListOffsetsPartitionResponse(
+                        partition_index=each.partition_index,
+                        error_code=code("KAFKA_STORAGE_ERROR") if end is None else 0,
+                        offset=-1 if end is None else end,
+                    )
+                )
+            topics.append(
+                offsets_messages.ListOffsetsTopicResponse(name=asked.name, partitions=partitions)
+            )
+        return offsets_messages.ListOffsetsResponse(topics=topics)
