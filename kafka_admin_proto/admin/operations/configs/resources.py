@@ -39,9 +39,15 @@ class ConfigResource(msgspec.Struct, frozen=True):
 
 
 def resource_of(number: int, name: str) -> ConfigResource | None:
-    """The resource that an answer is about; None for a type of a newer Kafka's."""
+    """The resource that an answer is about; None for a type of a newer Kafka's.
+
+    None also for a broker whose name is no id: no request was about that.
+    """
     found = _TYPES.get(number)
-    return None if found is None else ConfigResource(found, name)
+    try:
+        return None if found is None else ConfigResource(found, name)
+    except ValueError:
+        return None
 
 
 def type_number(name: ResourceType) -> int:
