@@ -23,13 +23,23 @@
     │   └── SaslError              authentication failed: mechanism, reason
     ├── DumpError              a text is not the dump it is said to be (also ValueError)
     ├── MissingExtraError      an optional dependency is not installed (also ImportError)
+    ├── AdminError             a request to a cluster failed              (admin/errors.py)
+    │   ├── ConfigurationError     a setting that cannot work            (admin/errors.py)
+    │   ├── ConnectionFailedError  no connection to a broker              (admin/errors.py)
+    │   │   ├── ConnectionLostError    an open connection ended           (admin/errors.py)
+    │   │   ├── NoSuchBrokerError      no broker of that id or address    (admin/errors.py)
+    │   │   ├── UnresolvedError        a host name that does not resolve  (admin/errors.py)
+    │   │   ├── TlsError               the TLS handshake failed           (admin/errors.py)
+    │   │   └── AuthenticationError    the broker refused the credentials (admin/errors.py)
+    │   ├── RequestTimedOutError   the time was over                     (admin/errors.py)
+    │   └── BrokerError            the broker answered with an error code (admin/errors.py)
     ├── OutputError            a folder that tables cannot be written to     (spark/publish.py)
     ├── StateError             another version wrote the state of a stream   (spark/flow_state.py)
     ├── StreamEndedError       the stream of a checkpoint was ended          (spark/stream.py)
     ├── TablesReplacedError    tables were replaced while they were read (spark/current_tables.py)
     └── NoJavaError            Spark cannot start for want of Java           (spark/session.py)
 
-The last five are defined where they are raised, all others here. Mistaken calls are TypeErrors and
+Those with a file are defined there, all others here. Mistaken calls are TypeErrors and
 ValueErrors of Python's own: a version that is no integer, an offset outside of the data.
 
 ``DecodeError`` and ``EncodeError`` are ``construct.ConstructError`` as well, so that a codec's

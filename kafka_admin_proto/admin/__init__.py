@@ -27,12 +27,14 @@ __all__ = [
     "ConfigurationError",
     "ConnectionFailedError",
     "ConnectionLostError",
+    "NoSuchBrokerError",
     "Reply",
     "RequestTimedOutError",
     "SyncAdminClient",
     "Target",
     "TlsError",
     "TraceEvent",
+    "UnresolvedError",
     "client_config",
 ]
 
@@ -47,8 +49,10 @@ if TYPE_CHECKING:
         ConfigurationError,
         ConnectionFailedError,
         ConnectionLostError,
+        NoSuchBrokerError,
         RequestTimedOutError,
         TlsError,
+        UnresolvedError,
     )
     from kafka_admin_proto.admin.network.tracing import TraceEvent
     from kafka_admin_proto.admin.sync import SyncAdminClient

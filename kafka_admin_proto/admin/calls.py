@@ -39,6 +39,8 @@ class Call(Generic[_R]):
         self.last_error = ""
         self.is_sent = False
         self.maybe_repeated = False
+        #: Brokers whose answer did not come; others are better asked.
+        self.failed: set[int | None] = set()
 
     @property
     def api(self) -> str:

@@ -15,6 +15,7 @@ from kafka_admin_proto.admin.settings.addresses import Address, parse_addresses
 from kafka_admin_proto.admin.settings.jaas import read_jaas
 from kafka_admin_proto.admin.settings.properties import read_properties
 from kafka_admin_proto.admin.settings.tls import TLS_PROPERTIES, TlsSettings
+from kafka_admin_proto.protocol.connection import Sasl, SaslPlain, SaslScram
 from kafka_admin_proto.wire.secrets import MASK
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -129,6 +130,15 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def uses_sasl(self) -> bool:
         return self.security_protocol.startswith("SASL")
+
+    def credentials(self) -> Sasl | None:
+        """What to log in with; MissingExtraError for SCRAM without its library."""
+        if self.sasl_mechanism is None:
+            return None
+        user, password = self.sasl_username or "", self.sasl_password or ""
+        if self.sasl_mechanism == "PLAIN":
+            return SaslPlain(user, password)
+        return SaslScram(self.sasl_mechanism, user, password)
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())

@@ -1,17 +1,6 @@
 """What can go wrong between a client and a cluster.
 
-::
-
-    KafkaAdminProtoError
-    └── AdminError                    the root of what the admin client raises
-        ├── ConfigurationError        a setting or property that cannot work (also ValueError)
-        ├── ConnectionFailedError     no connection: address, reason, what to do
-        │   ├── ConnectionLostError   an open connection ended before the answer
-        │   ├── TlsError              the handshake failed: certificate, name, expiry, no TLS there
-        │   └── AuthenticationError   the broker refused the credentials or the mechanism
-        ├── RequestTimedOutError      the time was over before the answer; the request may still act
-        └── BrokerError               the broker answered with an error code
-
+The tree is drawn in `kafka_admin_proto.errors`. Each says in a sentence what failed and what to do.
 Names of Kafka's own errors (TOPIC_ALREADY_EXISTS) appear in BrokerError and in results only:
 errors of the client never carry a name of the server's.
 """
@@ -47,6 +36,14 @@ class ConnectionLostError(ConnectionFailedError):
     def __init__(self, message: str, *, address: str = "", may_have_acted: bool = False) -> None:
         super().__init__(message, address=address)
         self.may_have_acted = may_have_acted
+
+
+class NoSuchBrokerError(ConnectionFailedError):
+    """The cluster has no broker of that id, or an address is not that of a broker."""
+
+
+class UnresolvedError(ConnectionFailedError):
+    """The host of an address is known neither to the DNS nor to the hosts file."""
 
 
 class TlsError(ConnectionFailedError):

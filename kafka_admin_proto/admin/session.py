@@ -18,11 +18,12 @@ from kafka_admin_proto.admin.errors import (
     AuthenticationError,
     ConnectionFailedError,
     ConnectionLostError,
+    NoSuchBrokerError,
     RequestTimedOutError,
     TlsError,
+    UnresolvedError,
 )
 from kafka_admin_proto.admin.network.connection import BrokerConnection
-from kafka_admin_proto.admin.network.errors import UnresolvedError
 from kafka_admin_proto.admin.network.pool import Pool
 from kafka_admin_proto.admin.network.tracing import Trace
 from kafka_admin_proto.admin.retry import Deadline, is_transient
@@ -46,6 +47,8 @@ _CONTROLLERS = 2
 _WRONG_ENDPOINT = (114, 115)
 #: Seconds more than a request asks the broker to take, before the broker counts as silent.
 _GRACE_S = 5.0
+#: Connections that may end at their first request before a client without any answer gives up.
+_ENDED_UNANSWERED = 2
 #: Version 0 of Metadata names no controller.
 _METADATA = VersionRange(1, MAX_VERSION)
 
@@ -67,6 +70,8 @@ class Session(Caller):
         #: Brokers that were live at some time.
         self._known: set[int] = set()
         self._refreshing = asyncio.Lock()
+        self._was_answered = False
+        self._ended_unanswered = 0
 
     async def __aenter__(self: _S) -> _S:
         return self
@@ -151,13 +156,15 @@ class Session(Caller):
     async def _attempts(self, call: Call[_R]) -> Reply[_R]:
         while True:
             call.attempts += 1
+            pause = self.backoff.pause(call.attempts)
             try:
                 connection = await self._connection(call)
                 reply = await self._ask(call, connection)
             except ConnectionLostError as error:
                 self._is_stale = True
+                self._ended_unanswered += 1
                 call.maybe_repeated |= error.may_have_acted
-                if call.maybe_repeated and not call.repeatable:
+                if (call.maybe_repeated and not call.repeatable) or self._is_final(error):
                     raise
                 call.last_error = str(error)
             except ConnectionFailedError as error:
@@ -167,12 +174,11 @@ class Session(Caller):
                 call.last_error = str(error)
             else:
                 fault = self._passing_fault(call, reply)
-                pause = self.backoff.pause(call.attempts)
                 if not fault or pause >= call.deadline.left:
                     return reply
-                call.last_error = f"broker {reply.broker} answered {fault}"
+                call.last_error = f"{connection.name} answered {fault}"
             call.waiting = "the next attempt"
-            await asyncio.sleep(self.backoff.pause(call.attempts))
+            await asyncio.sleep(pause)
 
     def _is_final(self, error: ConnectionFailedError) -> bool:
         """Whether the same attempt would only fail again.
@@ -180,7 +186,10 @@ class Session(Caller):
         A client that has never had a connection gives up at once: the address is likely wrong.
         """
         permanent = (AuthenticationError, TlsError, UnresolvedError, NoSuchBrokerError)
-        return isinstance(error, permanent) or not self._pool.ever_connected
+        if isinstance(error, permanent) or not self._pool.ever_connected:
+            return True
+        # Listeners with SASL end a connection without it at its first request.
+        return not self._was_answered and self._ended_unanswered >= _ENDED_UNANSWERED
 
     def _passing_fault(self, call: Call[_R], reply: Reply[_R]) -> str:
         """The error of an answer that is worth another attempt; empty if there is none."""
@@ -194,12 +203,16 @@ class Session(Caller):
         version = self._version(call, connection)
         await self._unmuted(call, connection)
         call.waiting = f"the answer of {connection.name}"
-        asked_ms = getattr(call.request, "timeout_ms", 0)
-        limit = max(self.config.request_timeout, asked_ms / 1000 + _GRACE_S)
+        limit = self.config.request_timeout
+        if (asked_ms := getattr(call.request, "timeout_ms", 0)) > 0:
+            limit = max(limit, asked_ms / 1000 + _GRACE_S)
         call.is_sent = True
         try:
             async with asyncio.timeout(limit):
                 event = await connection.request(call.request, version)
+        except ConnectionLostError:
+            call.failed.add(connection.broker)
+            raise
         except TimeoutError:
             silent = ConnectionLostError(
                 f"{connection.name} did not answer {call.api} for {limit:g} s",
@@ -207,8 +220,10 @@ class Session(Caller):
                 may_have_acted=True,
             )
             connection.close(silent)
+            call.failed.add(connection.broker)
             raise silent from None
         call.is_sent = False
+        self._was_answered = True
         body = event.response.body
         if not isinstance(body, call.response):
             raise TypeError(f"{call.api} is answered with {type(body).__name__}")
@@ -253,12 +268,13 @@ class Session(Caller):
 
     async def _any(self, call: Call[Any]) -> BrokerConnection:
         now = asyncio.get_running_loop().time()
-        if usable := self._pool.usable:
+        if usable := [each for each in self._pool.usable if each.broker not in call.failed]:
             return min(usable, key=lambda each: (each.muted_until > now, each.in_flight))
         known = [] if self._view is None else list(self._view.brokers.values())
         random.shuffle(known)
-        known.sort(key=lambda broker: self._pool.failures(broker.id))
-        fresh = [each for each in known if not self._pool.failures(each.id)]
+        known.sort(key=lambda each: (each.id in call.failed, self._pool.failures(each.id)))
+        fresh = [each for each in known if each.id not in call.failed]
+        fresh = [each for each in fresh if not self._pool.failures(each.id)]
         candidates: list[tuple[int | Address, Address]] = [
             *((each.id, Address(each.host, each.port)) for each in fresh),
             *((each, each) for each in self.config.addresses),
@@ -348,10 +364,6 @@ class Session(Caller):
             f"{start} does not answer as a broker ({fault}); a controller's listener is given as "
             "bootstrap_controllers"
         )
-
-
-class NoSuchBrokerError(ConnectionFailedError):
-    """The cluster has no broker of that id, or the address is none of a broker."""
 
 
 _S = TypeVar("_S", bound=Session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import ssl
 from typing import Any
 
@@ -17,7 +18,7 @@ from kafka_admin_proto.admin.network.errors import (
     handshake_failed,
     not_kafka,
 )
-from kafka_admin_proto.admin.network.tracing import Tap, Trace
+from kafka_admin_proto.admin.network.tracing import Trace, Tracer
 from kafka_admin_proto.admin.settings.addresses import Address
 from kafka_admin_proto.errors import RemoteProtocolError, SaslError
 from kafka_admin_proto.protocol.connection import (
@@ -26,6 +27,7 @@ from kafka_admin_proto.protocol.connection import (
     Connection,
     ConnectionClosed,
     Ready,
+    Reauthenticated,
     ResponseReceived,
 )
 from kafka_admin_proto.protocol.payloads import api_name
@@ -34,6 +36,8 @@ from kafka_admin_proto.values import Message
 
 #: Seconds that a broker has to end its side of a connection that we end.
 _CLOSE_S = 0.5
+#: The part of a session's lifetime after which to authenticate again, as Kafka's clients do.
+_REAUTHENTICATE = (0.85, 0.95)
 
 
 class BrokerConnection(asyncio.Protocol):
@@ -45,18 +49,22 @@ class BrokerConnection(asyncio.Protocol):
         self.address = address
         self.broker = broker
         self.apis: dict[int, VersionRange] = {}
+        #: Answers so far, that to ApiVersions left out.
         self.answered = 0
         #: On the loop's clock: until then the broker wants no request of ours.
         self.muted_until = 0.0
         self._config = config
         self._loop = asyncio.get_running_loop()
-        self._conn = Connection(CLIENT, client_id=config.client_id)
-        self._tap = None if trace is None else Tap(trace, broker, str(address))
+        self._tracer = None if trace is None else Tracer(trace, broker, str(address))
+        self._conn = Connection(
+            CLIENT, client_id=config.client_id, sasl=config.credentials(), trace=self._tracer
+        )
         self._transport: asyncio.Transport | None = None
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._failure: ConnectionFailedError | None = None
         self._pending: set[asyncio.Future[ResponseReceived]] = set()
+        self._renewal: asyncio.TimerHandle | None = None
         self._slots = asyncio.Semaphore(self._conn.limits.in_flight)
 
     def __repr__(self) -> str:
@@ -86,8 +94,8 @@ class BrokerConnection(asyncio.Protocol):
     def adopt(self, broker: int) -> None:
         """The address is known to be that broker's."""
         self.broker = broker
-        if self._tap is not None:
-            self._tap.broker = broker
+        if self._tracer is not None:
+            self._tracer.broker = broker
 
     async def ready(self) -> None:
         """Wait for the broker's versions, and for SASL."""
@@ -157,8 +165,6 @@ class BrokerConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._failure is not None:
             return
-        if self._tap is not None:
-            self._tap.received(data)
         self._conn.receive_data(data)
         self._take_events()
 
@@ -190,8 +196,11 @@ class BrokerConnection(asyncio.Protocol):
         elif isinstance(event, Ready):
             self.apis = dict(event.apis)
             self._mute(event.response)
+            self._renew_in(event.session_lifetime_ms)
             if not self._ready.done():
                 self._ready.set_result(None)
+        elif isinstance(event, Reauthenticated):
+            self._renew_in(event.session_lifetime_ms)
         elif isinstance(event, ConnectionClosed):
             self._fail(self._lost(None))
 
@@ -210,10 +219,17 @@ class BrokerConnection(asyncio.Protocol):
         if throttle_ms > 0:
             self.muted_until = max(self.muted_until, self._loop.time() + throttle_ms / 1000)
 
+    def _renew_in(self, lifetime_ms: int) -> None:
+        if lifetime_ms > 0:
+            delay = lifetime_ms / 1000 * random.uniform(*_REAUTHENTICATE)
+            self._renewal = self._loop.call_later(delay, self._renew)
+
+    def _renew(self) -> None:
+        if self._failure is None:
+            self._write(self._conn.reauthenticate())
+
     def _write(self, data: bytes) -> None:
         if data and self._transport is not None:
-            if self._tap is not None:
-                self._tap.sent(data)
             self._transport.write(data)
 
     def _lost(self, error: Exception | None) -> ConnectionFailedError:
@@ -244,6 +260,8 @@ class BrokerConnection(asyncio.Protocol):
         if self._failure is not None:
             return
         self._failure = failure
+        if self._renewal is not None:
+            self._renewal.cancel()
         waiters: list[asyncio.Future[Any]] = [self._ready, *self._pending]
         for waiting in waiters:
             if not waiting.done():

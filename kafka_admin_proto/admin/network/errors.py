@@ -6,7 +6,7 @@ import errno
 import socket
 import ssl
 
-from kafka_admin_proto.admin.errors import ConnectionFailedError, TlsError
+from kafka_admin_proto.admin.errors import ConnectionFailedError, TlsError, UnresolvedError
 from kafka_admin_proto.admin.settings.addresses import Address
 
 #: OpenSSL's X509_V_ERR codes, as `SSLCertVerificationError.verify_code` has them.
@@ -15,10 +15,6 @@ _UNTRUSTED = (18, 19, 20, 21)
 _WRONG_NAME = (62, 64)
 
 _REFUSED = "connection refused; check that the broker runs and that this is its listener's port"
-
-
-class UnresolvedError(ConnectionFailedError):
-    """The host of an address has no entry in the DNS or the hosts file."""
 
 
 def unresolved(address: Address, error: socket.gaierror) -> UnresolvedError:
