@@ -25,6 +25,7 @@
     ├── MissingExtraError      an optional dependency is not installed (also ImportError)
     ├── AdminError             a request to a cluster failed              (admin/errors.py)
     │   ├── ConfigurationError     a setting that cannot work            (admin/errors.py)
+    │   ├── InstructionError   instructions that contradict each other   (admin/errors.py)
     │   ├── ConnectionFailedError  no connection to a broker              (admin/errors.py)
     │   │   ├── ConnectionLostError    an open connection ended           (admin/errors.py)
     │   │   ├── NoSuchBrokerError      no broker of that id or address    (admin/errors.py)

@@ -11,10 +11,13 @@ from kafka_admin_proto.admin.config import client_config
 from kafka_admin_proto.admin.errors import AdminError
 from kafka_admin_proto.admin.network.tracing import Trace
 from kafka_admin_proto.admin.operations.acls import AclOperations
+from kafka_admin_proto.admin.operations.alter import AlterOperations
 from kafka_admin_proto.admin.operations.cluster import ClusterOperations
 from kafka_admin_proto.admin.operations.configs import ConfigOperations
 from kafka_admin_proto.admin.operations.groups import GroupOperations
 from kafka_admin_proto.admin.operations.log_dirs import LogDirOperations
+from kafka_admin_proto.admin.operations.partitions import PartitionOperations
+from kafka_admin_proto.admin.operations.partitions.reassignment import ReassignmentOperations
 from kafka_admin_proto.admin.operations.quorum import QuorumOperations
 from kafka_admin_proto.admin.operations.quotas import QuotaOperations
 from kafka_admin_proto.admin.operations.records import RecordOperations
@@ -30,6 +33,9 @@ from kafka_admin_proto.values import Message
 
 class AdminClient(
     TopicOperations,
+    AlterOperations,
+    PartitionOperations,
+    ReassignmentOperations,
     ConfigOperations,
     ClusterOperations,
     QuorumOperations,

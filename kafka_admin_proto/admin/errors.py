@@ -1,6 +1,7 @@
 """What can go wrong between a client and a cluster.
 
 The tree is drawn in `kafka_admin_proto.errors`. Each says in a sentence what failed and what to do.
+
 Names of Kafka's own errors (TOPIC_ALREADY_EXISTS) appear in BrokerError and in results only:
 errors of the client never carry a name of the server's.
 """
@@ -17,6 +18,10 @@ class AdminError(KafkaAdminProtoError):
 
 class ConfigurationError(AdminError, ValueError):
     """A setting, a property or a combination of them that cannot work."""
+
+
+class InstructionError(AdminError, ValueError):
+    """Instructions of the caller that contradict each other; nothing was sent."""
 
 
 class ConnectionFailedError(AdminError):

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
+    from kafka_admin_proto.admin.alter.instructions import Duplicates, TopicAlteration
+    from kafka_admin_proto.admin.alter.planning import Reading
+    from kafka_admin_proto.admin.alter.plans import AlterPlan
     from kafka_admin_proto.admin.caller import Broker, Reply
     from kafka_admin_proto.admin.network.tracing import Trace
     from kafka_admin_proto.admin.operations.acls import (
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
         CreatedAcl,
         DeletedAcls,
     )
+    from kafka_admin_proto.admin.operations.alter import AlteredTopic
     from kafka_admin_proto.admin.operations.cluster import (
         BrokerVersions,
         ClusterDescription,
@@ -46,6 +50,22 @@ if TYPE_CHECKING:
         RemovedMember,
     )
     from kafka_admin_proto.admin.operations.log_dirs import BrokerLogDirs, MovedReplica, ReplicaMove
+    from kafka_admin_proto.admin.operations.partitions.creation import (
+        CreatedPartitions,
+        NewPartitions,
+    )
+    from kafka_admin_proto.admin.operations.partitions.elections import ElectedLeader, Election
+    from kafka_admin_proto.admin.operations.partitions.json_files import PartitionReplicas
+    from kafka_admin_proto.admin.operations.partitions.moves import (
+        OngoingReassignment,
+        PartitionResult,
+    )
+    from kafka_admin_proto.admin.operations.partitions.reassignment import (
+        CancelledReassignment,
+        ExecutedReassignment,
+        GeneratedReassignment,
+        VerifiedReassignment,
+    )
     from kafka_admin_proto.admin.operations.quorum import Quorum, QuorumListener
     from kafka_admin_proto.admin.operations.quotas import (
         AlteredQuota,
@@ -234,6 +254,146 @@ class SyncAdminClient(SyncSession):
             )
         )
 
+    def plan_alter_topics(
+        self,
+        alterations: Iterable[TopicAlteration],
+        *,
+        reading: Reading = "first",
+        duplicates: Duplicates = "refuse",
+        seed: int | None = None,
+        timeout: float | None = None,
+    ) -> AlterPlan:
+        """The steps that would alter the topics; nothing is changed.
+
+        ``reading`` chooses the draft. Several instructions for one topic raise InstructionError,
+        or with ``duplicates="last"`` the last one counts. Assignments that are not given are
+        generated for the live brokers, the same ones for the same ``seed``; without one the
+        topic's name decides.
+        """
+        return self._run(
+            self._admin.plan_alter_topics(
+                alterations, reading=reading, duplicates=duplicates, seed=seed, timeout=timeout
+            )
+        )
+
+    def run_alter_plan(
+        self, plan: AlterPlan, *, timeout: float = 30.0, validate_only: bool = False
+    ) -> list[AlteredTopic]:
+        """Carry out a plan, each topic on its own; nothing is undone when a step fails.
+
+        Configs and new partitions are validated by the controller before anything is changed, and
+        with ``validate_only`` that is all (replicas that move cannot be validated by a request).
+        With a ``timeout`` (seconds) above 0 the call waits until every live broker has replicas,
+        numbers of partitions and configs as asked, or says what was missing when the time was over:
+        copying replicas may take longer, and goes on. With 0 or less it returns when the
+        controller has taken the steps.
+        """
+        return self._run(
+            self._admin.run_alter_plan(plan, timeout=timeout, validate_only=validate_only)
+        )
+
+    def alter_topics(
+        self,
+        alterations: Iterable[TopicAlteration],
+        *,
+        reading: Reading = "first",
+        duplicates: Duplicates = "refuse",
+        seed: int | None = None,
+        timeout: float = 30.0,
+        dry_run: bool = False,
+    ) -> list[AlteredTopic]:
+        """Plan, and carry the plan out; ``dry_run`` changes nothing and validates what it can."""
+        return self._run(
+            self._admin.alter_topics(
+                alterations,
+                reading=reading,
+                duplicates=duplicates,
+                seed=seed,
+                timeout=timeout,
+                dry_run=dry_run,
+            )
+        )
+
+    def generate_reassignment(
+        self,
+        topics: Iterable[str],
+        brokers: Iterable[int],
+        *,
+        rack_aware: bool = True,
+        seed: int = 0,
+        timeout: float | None = None,
+    ) -> GeneratedReassignment:
+        """Replicas of these topics on these brokers: spread, even, as few moved as possible.
+
+        Each partition keeps its number of replicas. Raises InstructionError for a broker that is
+        not live, BrokerError for a topic that does not exist, PlacementError for too few brokers.
+        """
+        return self._run(
+            self._admin.generate_reassignment(
+                topics, brokers, rack_aware=rack_aware, seed=seed, timeout=timeout
+            )
+        )
+
+    def execute_reassignment(
+        self,
+        partitions: Iterable[PartitionReplicas],
+        *,
+        throttle: int | None = None,
+        log_dirs_throttle: int | None = None,
+        additional: bool = False,
+        allow_replication_factor_change: bool = True,
+        timeout: float = 10.0,
+    ) -> ExecutedReassignment:
+        """Begin to move partitions, and replicas into the log dirs that are named.
+
+        ``throttle`` and ``log_dirs_throttle`` are bytes/s on each broker; ``verify_reassignment``
+        removes them when all is done. While something moves, more is begun only with
+        ``additional``, which also changes the throttle of what moves. ``timeout`` (seconds) is
+        for beginning; replicas that are new to their broker go into a log dir once they are there.
+
+        Raises InstructionError, before anything is changed, for a broker that is not live and for
+        partitions named twice; BrokerError for an unknown partition; AdminError where a throttle
+        cannot be set, and then moves nothing.
+        """
+        return self._run(
+            self._admin.execute_reassignment(
+                partitions,
+                throttle=throttle,
+                log_dirs_throttle=log_dirs_throttle,
+                additional=additional,
+                allow_replication_factor_change=allow_replication_factor_change,
+                timeout=timeout,
+            )
+        )
+
+    def verify_reassignment(
+        self,
+        partitions: Iterable[PartitionReplicas],
+        *,
+        preserve_throttles: bool = False,
+        timeout: float | None = None,
+    ) -> VerifiedReassignment:
+        """How far the partitions are; when all is done, the throttles are removed."""
+        return self._run(
+            self._admin.verify_reassignment(
+                partitions, preserve_throttles=preserve_throttles, timeout=timeout
+            )
+        )
+
+    def cancel_reassignment(
+        self,
+        partitions: Iterable[PartitionReplicas],
+        *,
+        preserve_throttles: bool = False,
+        timeout: float = 10.0,
+    ) -> CancelledReassignment:
+        """Let those of the partitions that move go back, also from log dirs; throttles go."""
+        return self._run(
+            self._admin.cancel_reassignment(
+                partitions, preserve_throttles=preserve_throttles, timeout=timeout
+            )
+        )
+
     def describe_configs(
         self,
         resources: Iterable[ConfigResource],
@@ -297,6 +457,64 @@ class SyncAdminClient(SyncSession):
         return self._run(
             self._admin.replace_configs(configs, validate_only=validate_only, timeout=timeout)
         )
+
+    def create_partitions(
+        self, topics: Iterable[NewPartitions], *, timeout: float = 30.0, validate_only: bool = False
+    ) -> list[CreatedPartitions]:
+        """Add partitions to topics, each on its own.
+
+        With a ``timeout`` (seconds) above 0 the call waits until every live broker knows the new
+        partitions and each has a leader, or says what was missing when the time was over; with
+        0 or less it returns once the controller has taken the request. ``validate_only`` adds none
+        and answers as if it had. Raises ValueError for a topic named twice.
+        """
+        return self._run(
+            self._admin.create_partitions(topics, timeout=timeout, validate_only=validate_only)
+        )
+
+    def alter_partition_reassignments(
+        self,
+        replicas: Mapping[tuple[str, int], Sequence[int] | None],
+        *,
+        allow_replication_factor_change: bool = True,
+        timeout: float = 30.0,
+    ) -> list[PartitionResult]:
+        """Begin to move partitions to other brokers, by (topic, partition), each on its own.
+
+        None cancels what moves. The answer comes when the moves have begun;
+        ``list_partition_reassignments`` has those that are under way. Without
+        ``allow_replication_factor_change`` a partition never gets more or fewer replicas
+        (brokers from 4.1).
+        """
+        return self._run(
+            self._admin.alter_partition_reassignments(
+                replicas,
+                allow_replication_factor_change=allow_replication_factor_change,
+                timeout=timeout,
+            )
+        )
+
+    def list_partition_reassignments(
+        self, partitions: Iterable[tuple[str, int]] | None = None, *, timeout: float | None = None
+    ) -> list[OngoingReassignment]:
+        """What moves, of all partitions or of some; those that do not move are left out."""
+        return self._run(self._admin.list_partition_reassignments(partitions, timeout=timeout))
+
+    def elect_leaders(
+        self,
+        partitions: Iterable[tuple[str, int]] | None = None,
+        *,
+        election: Election = "preferred",
+        timeout: float = 30.0,
+    ) -> list[ElectedLeader]:
+        """Elect leaders of partitions, by (topic, partition), each on its own.
+
+        None, or no partitions, stands for all of the cluster; then only those are in the result
+        that needed an election. A preferred election is done when every live broker has the first
+        replica as the leader, an unclean one when there is a leader at all: with a ``timeout``
+        (seconds) above 0 the call waits for that.
+        """
+        return self._run(self._admin.elect_leaders(partitions, election=election, timeout=timeout))
 
     def describe_cluster(
         self,

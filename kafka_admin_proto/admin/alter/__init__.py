@@ -1,0 +1,32 @@
+"""What to change about topics, planned onto the requests that Kafka ships before anything runs.
+
+KIP-4's drafts proposed an AlterTopic request that never shipped, in two readings that differ; Kafka
+has CreatePartitions, AlterPartitionReassignments and IncrementalAlterConfigs instead.
+``planning`` turns an instruction (``instructions``) into steps (``plans``) by either reading.
+docs/alter-topic.md has the tables of both.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.admin.alter.instructions import TopicAlteration, once_each
+from kafka_admin_proto.admin.alter.plans import (
+    AddPartitionsStep,
+    AlterPlan,
+    DeleteConfigStep,
+    ReassignStep,
+    SetConfigStep,
+    TopicPlan,
+    render_plan,
+)
+
+__all__ = [
+    "AddPartitionsStep",
+    "AlterPlan",
+    "DeleteConfigStep",
+    "ReassignStep",
+    "SetConfigStep",
+    "TopicAlteration",
+    "TopicPlan",
+    "once_each",
+    "render_plan",
+]

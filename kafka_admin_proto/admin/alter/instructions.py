@@ -1,0 +1,79 @@
+"""What is asked for: one instruction for each topic of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, TypeVar
+
+import msgspec
+
+from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+#: What to do with several instructions for one topic: refuse the batch, or carry out the last.
+Duplicates = Literal["refuse", "last"]
+
+T = TypeVar("T")
+
+
+class TopicAlteration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to change about a topic. None, -1 and empty collections stand for "not this".
+
+    ``partitions`` is the number of all partitions afterwards, ``assignment`` the brokers of a
+    partition's replicas by its number, the preferred leader first. ``configs`` are set and
+    ``delete_configs`` go back to the cluster's default.
+    """
+
+    name: str
+    partitions: int | None = None
+    replication_factor: int | None = None
+    assignment: dict[int, list[int]] | None = None
+    configs: dict[str, str] = {}
+    delete_configs: list[str] = []
+
+    def __repr__(self) -> str:
+        shown = {key: MASK if is_secret_name(key) else value for key, value in self.configs.items()}
+        return (
+            f"TopicAlteration(name={self.name!r}, partitions={self.partitions}, "
+            f"replication_factor={self.replication_factor}, assignment={self.assignment!r}, "
+            f"configs={shown!r}, delete_configs={self.delete_configs!r})"
+        )
+
+    @property
+    def wanted_partitions(self) -> int | None:
+        return None if self.partitions == -1 else self.partitions
+
+    @property
+    def wanted_factor(self) -> int | None:
+        return None if self.replication_factor == -1 else self.replication_factor
+
+
+def once_each(
+    items: Iterable[T],
+    name_of: Callable[[T], str],
+    *,
+    duplicates: Duplicates = "refuse",
+    what: str = "alter",
+) -> list[T]:
+    """The items of a batch, one for each topic, in the order of their first appearance.
+
+    With "refuse" a topic that stands in the batch twice raises InstructionError before anything is
+    sent: the second draft's MultipleTopicInstructionsInOneBatch. With "last" the last item of
+    each topic is kept and those before it are ignored, as the first draft wants it.
+    """
+    if duplicates not in ("refuse", "last"):
+        raise ValueError(f"duplicates is {duplicates!r}; it is 'refuse' or 'last'")
+    found: dict[str, T] = {}
+    twice: dict[str, None] = {}
+    for item in items:
+        name = name_of(item)
+        if name in found:
+            twice[name] = None
+        found[name] = item
+    if twice and duplicates == "refuse":
+        names = ", ".join(map(repr, twice))
+        raise InstructionError(
+            f"several instructions to {what} one topic in one batch, for {names}; give each topic "
+            "one instruction, or ask for the last one of each (duplicates='last')"
+        )
+    return list(found.values())

@@ -1,0 +1,144 @@
+"""A plan: the steps for each topic, for programs as JSON and for people as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+
+class ReassignStep(msgspec.Struct, frozen=True, tag_field="step", tag="reassign"):
+    """A partition that exists gets other replicas. ``adds`` are copied, ``removes`` deleted."""
+
+    partition: int
+    current: list[int]
+    replicas: list[int]
+
+    @property
+    def adds(self) -> list[int]:
+        return [broker for broker in self.replicas if broker not in self.current]
+
+    @property
+    def removes(self) -> list[int]:
+        return [broker for broker in self.current if broker not in self.replicas]
+
+
+class AddPartitionsStep(msgspec.Struct, frozen=True, tag_field="step", tag="add_partitions"):
+    """New partitions. ``current`` is how many there are, ``count`` how many there will be.
+
+    ``assignments`` has the replicas of each new one, in order.
+    """
+
+    current: int
+    count: int
+    assignments: list[list[int]]
+
+
+class _ConfigStep(msgspec.Struct, frozen=True):
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{field}={self._shown(field)!r}" for field in self.__struct_fields__)
+        return f"{type(self).__name__}({fields})"
+
+    def _shown(self, field: str) -> object:
+        value = getattr(self, field)
+        secret = field != "name" and value is not None and is_secret_name(getattr(self, "name", ""))
+        return MASK if secret else value
+
+
+class SetConfigStep(_ConfigStep, frozen=True, tag_field="step", tag="set_config"):
+    """A config is set for the topic. ``current`` is its own value now, None if it has none."""
+
+    name: str
+    value: str
+    current: str | None = None
+
+
+class DeleteConfigStep(_ConfigStep, frozen=True, tag_field="step", tag="delete_config"):
+    """The topic's own value of a config is deleted, so that the default holds."""
+
+    name: str
+    current: str | None = None
+
+
+Step = ReassignStep | AddPartitionsStep | SetConfigStep | DeleteConfigStep
+
+
+class TopicPlan(msgspec.Struct, frozen=True):
+    """The steps for one topic, in the order in which they run; none where all is as asked.
+
+    ``moves`` is the number of replicas that have to be copied to a broker. ``notes`` say what of
+    the instruction needs no step, or is ignored. With an ``error`` there are no steps.
+    """
+
+    name: str
+    steps: list[Step] = []
+    moves: int = 0
+    notes: list[str] = []
+    error: str | None = None
+    message: str | None = None
+
+
+class AlterPlan(msgspec.Struct, frozen=True):
+    """A plan for a batch, by one of the two readings: "first" or "second"."""
+
+    reading: str
+    topics: list[TopicPlan]
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to do."""
+        return any(topic.steps for topic in self.topics)
+
+
+def render_plan(plan: AlterPlan) -> str:
+    """The plan for people, a paragraph for each topic, secrets masked."""
+    return "\n".join(line for topic in plan.topics for line in _topic_lines(topic)) + "\n"
+
+
+def _topic_lines(topic: TopicPlan) -> Iterator[str]:
+    if topic.error is not None:
+        yield f"{topic.name}: {topic.error}: {topic.message}"
+        return
+    if not topic.steps:
+        yield f"{topic.name}: nothing to do"
+    else:
+        copied = f", {_count(topic.moves, 'replica')} to copy" if topic.moves else ""
+        yield f"{topic.name}: {_count(len(topic.steps), 'step')}{copied}"
+    for step in topic.steps:
+        yield from (f"  {line}" for line in _step_lines(step))
+    for note in topic.notes:
+        yield f"  ({note})"
+
+
+def _step_lines(step: Step) -> Iterator[str]:
+    if isinstance(step, ReassignStep):
+        change = [f"+{broker}" for broker in step.adds] + [f"-{broker}" for broker in step.removes]
+        note = " ".join(change) if change else "another order"
+        yield (
+            f"reassign partition {step.partition}: {_ids(step.current)} -> {_ids(step.replicas)} "
+            f"({note})"
+        )
+    elif isinstance(step, AddPartitionsStep):
+        yield f"add partitions: {step.current} -> {step.count}"
+        for partition, replicas in enumerate(step.assignments, step.current):
+            yield f"  partition {partition}: {_ids(replicas)}"
+    elif isinstance(step, SetConfigStep):
+        before = "" if step.current is None else f" (was {_value(step.name, step.current)})"
+        yield f"set config {step.name}={_value(step.name, step.value)}{before}"
+    else:
+        before = "" if step.current is None else f" (was {_value(step.name, step.current)})"
+        yield f"delete config {step.name}{before}"
+
+
+def _ids(replicas: list[int]) -> str:
+    return "[" + ", ".join(map(str, replicas)) + "]"
+
+
+def _value(name: str, value: str | None) -> str:
+    return MASK if value is not None and is_secret_name(name) else str(value)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,382 @@
+"""Topics altered: planned, shown, and carried out with the requests that Kafka ships."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from kafka_admin_proto.admin.alter.instructions import (
+    Duplicates,
+    TopicAlteration,
+    once_each,
+)
+from kafka_admin_proto.admin.alter.planning import Reading, TopicState, plan_topic
+from kafka_admin_proto.admin.alter.plans import (
+    AddPartitionsStep,
+    AlterPlan,
+    DeleteConfigStep,
+    ReassignStep,
+    SetConfigStep,
+    Step,
+    TopicPlan,
+)
+from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs, ConfigChange
+from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
+from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
+from kafka_admin_proto.admin.operations.failures import Failure, failure, failure_of
+from kafka_admin_proto.admin.operations.metadata import metadata_of_names, slices
+from kafka_admin_proto.admin.operations.partitions.creation import (
+    CreatePartitions,
+    NewPartitions,
+    late,
+    missing_partitions,
+)
+from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
+from kafka_admin_proto.admin.operations.waiting import every_broker_sees, every_broker_sees_configs
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.errors import KafkaAdminProtoError, UnsupportedVersionError
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+
+
+class AlteredTopic(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one topic.
+
+    ``steps`` are those of the plan, ``done`` counts those that the controller has taken; with an
+    ``error`` the ones behind it were not sent. ``complete`` says whether every broker had all as
+    asked in time, None where that was not waited for; ``missing`` names what was not there then.
+    """
+
+    name: str
+    steps: list[Step] = []
+    notes: list[str] = []
+    done: int = 0
+    error: str | None = None
+    message: str | None = None
+    complete: bool | None = None
+    missing: list[str] = []
+
+
+class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
+    """Alter topics as KIP-4's drafts have it; docs/alter-topic.md has the tables."""
+
+    async def plan_alter_topics(
+        self,
+        alterations: Iterable[TopicAlteration],
+        *,
+        reading: Reading = "first",
+        duplicates: Duplicates = "refuse",
+        seed: int | None = None,
+        timeout: float | None = None,
+    ) -> AlterPlan:
+        """The steps that would alter the topics; nothing is changed.
+
+        ``reading`` chooses the draft. Several instructions for one topic raise InstructionError,
+        or with ``duplicates="last"`` the last one counts. Assignments that are not given are
+        generated for the live brokers, the same ones for the same ``seed``; without one the
+        topic's name decides.
+        """
+        batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        live = await self.brokers(refresh=True)
+        racks = {broker.id: broker.rack for broker in live.values()}
+        states = await _states(self, batch, deadline)
+        plans = []
+        load = _load(states.values())
+        for alteration in batch:
+            state = states.get(alteration.name)
+            if isinstance(state, TopicPlan):
+                plans.append(state)
+                continue
+            own = _load([state])
+            plan = plan_topic(
+                alteration, state, racks, reading=reading, seed=seed, elsewhere=load - own
+            )
+            plans.append(plan)
+            load = load - own + _load([_after(state, plan)])
+        return AlterPlan(reading, plans)
+
+    async def run_alter_plan(
+        self, plan: AlterPlan, *, timeout: float = 30.0, validate_only: bool = False
+    ) -> list[AlteredTopic]:
+        """Carry out a plan, each topic on its own; nothing is undone when a step fails.
+
+        Configs and new partitions are validated by the controller before anything is changed, and
+        with ``validate_only`` that is all (replicas that move cannot be validated by a request).
+        With a ``timeout`` (seconds) above 0 the call waits until every live broker has replicas,
+        numbers of partitions and configs as asked, or says what was missing when the time was over:
+        copying replicas may take longer, and goes on. With 0 or less it returns when the
+        controller has taken the steps.
+        """
+        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        run = _Run(self, plan, deadline, timeout)
+        await run.validate()
+        if not validate_only:
+            await run.carry_out()
+            if timeout > 0:
+                await run.wait()
+        return list(run.results.values())
+
+    async def alter_topics(
+        self,
+        alterations: Iterable[TopicAlteration],
+        *,
+        reading: Reading = "first",
+        duplicates: Duplicates = "refuse",
+        seed: int | None = None,
+        timeout: float = 30.0,
+        dry_run: bool = False,
+    ) -> list[AlteredTopic]:
+        """Plan, and carry the plan out; ``dry_run`` changes nothing and validates what it can."""
+        plan = await self.plan_alter_topics(
+            alterations, reading=reading, duplicates=duplicates, seed=seed
+        )
+        return await self.run_alter_plan(plan, timeout=timeout, validate_only=dry_run)
+
+
+async def _states(
+    caller: MovePartitions, batch: list[TopicAlteration], deadline: Deadline
+) -> dict[str, TopicState | TopicPlan]:
+    """The topics as they are, or a plan with the error that keeps one from being read."""
+    names = [each.name for each in batch]
+    found: dict[str, MetadataResponseTopic] = {}
+    for some in slices(names):
+        found |= await metadata_of_names(caller, some, timeout=deadline.left)
+    with_configs = [
+        each.name for each in batch if each.name in found and (each.configs or each.delete_configs)
+    ]
+    configs = await read_overrides(caller, with_configs, timeout=deadline.left)
+    moving = await _moving(caller, found, deadline)
+    states: dict[str, TopicState | TopicPlan] = {}
+    for name, topic in found.items():
+        if topic.error_code:
+            error, message = failure(topic.error_code)
+            states[name] = TopicPlan(name, error=error, message=message)
+            continue
+        partitions = sorted(topic.partitions, key=lambda each: each.partition_index)
+        own = moving.get(name, {})
+        states[name] = TopicState(
+            replicas=[
+                own.get(each.partition_index, list(each.replica_nodes)) for each in partitions
+            ],
+            configs=configs.get(name, {}),
+            reassigning=frozenset(own),
+        )
+    return states
+
+
+async def _moving(
+    caller: MovePartitions, topics: Mapping[str, MetadataResponseTopic], deadline: Deadline
+) -> dict[str, dict[int, list[int]]]:
+    """Partitions that move, by topic, and the replicas that they will have."""
+    asked = [
+        (name, each.partition_index) for name, topic in topics.items() for each in topic.partitions
+    ]
+    moving: dict[str, dict[int, list[int]]] = {}
+    if not asked:
+        return moving
+    try:
+        found = await caller.list_partition_reassignments(asked, timeout=deadline.left)
+    except UnsupportedVersionError:  # before 2.4 clients do not move replicas
+        return moving
+    for each in found:
+        moving.setdefault(each.topic, {})[each.partition] = each.target
+    return moving
+
+
+def _load(states: Iterable[TopicState | TopicPlan | None]) -> Counter[int]:
+    """How many replicas the topics have on each broker."""
+    return Counter(
+        broker
+        for state in states
+        if isinstance(state, TopicState)
+        for replicas in state.replicas
+        for broker in replicas
+    )
+
+
+def _after(state: TopicState | None, plan: TopicPlan) -> TopicState | None:
+    if state is None:
+        return None
+    replicas = [list(each) for each in state.replicas]
+    for step in plan.steps:
+        if isinstance(step, AddPartitionsStep):
+            replicas += step.assignments
+        elif isinstance(step, ReassignStep):
+            replicas[step.partition] = step.replicas
+    return TopicState(replicas)
+
+
+class _Run:
+    """A plan while it is carried out."""
+
+    def __init__(
+        self, caller: AlterOperations, plan: AlterPlan, deadline: Deadline, timeout: float
+    ) -> None:
+        self._caller, self._deadline, self._timeout = caller, deadline, timeout
+        self.results = {
+            topic.name: AlteredTopic(
+                name=topic.name,
+                steps=topic.steps,
+                notes=topic.notes,
+                error=topic.error,
+                message=topic.message,
+            )
+            for topic in plan.topics
+        }
+
+    async def validate(self) -> None:
+        for name, found in (await self._alter_configs(validate_only=True)).items():
+            self._record(name, found, "configs", taken=0)
+        for name, found in (await self._create_partitions(validate_only=True)).items():
+            self._record(name, found, "new partitions", taken=0)
+
+    async def carry_out(self) -> None:
+        """New partitions, replicas, configs: in the order of the steps of a plan."""
+        for name, found in (await self._create_partitions(validate_only=False)).items():
+            self._record(name, found, "new partitions", taken=int(found[0] is None))
+        for name, (found, taken) in (await self._reassign()).items():
+            self._record(name, found, "replicas", taken=taken)
+        for name, found in (await self._alter_configs(validate_only=False)).items():
+            steps = 0 if found[0] else len(_config_steps(self.results[name]))
+            self._record(name, found, "configs", taken=steps)
+
+    def _record(self, name: str, found: Failure, what: str, *, taken: int) -> None:
+        """Note what became of the steps of one kind; a topic with an error has no more of them."""
+        error, message = found
+        result = self.results[name]
+        done = result.done + taken
+        if error is not None:
+            message = f"{what}: {message}"
+            if done:
+                message += f"; {done} of {len(result.steps)} steps had been taken"
+        self.results[name] = msgspec.structs.replace(
+            result, error=error, message=message or result.message, done=done
+        )
+
+    def _fine(self) -> Iterator[AlteredTopic]:
+        """Topics with steps and without an error so far."""
+        return (each for each in self.results.values() if each.error is None and each.steps)
+
+    async def _alter_configs(self, *, validate_only: bool) -> dict[str, Failure]:
+        changes = {
+            each.name: ConfigChange(
+                resource=ConfigResource("topic", each.name),
+                set={
+                    step.name: step.value
+                    for step in _config_steps(each)
+                    if isinstance(step, SetConfigStep)
+                },
+                delete=[
+                    step.name for step in _config_steps(each) if not isinstance(step, SetConfigStep)
+                ],
+            )
+            for each in self._fine()
+            if _config_steps(each)
+        }
+        if not changes:
+            return {}
+        try:
+            answers = await self._caller.alter_configs(
+                changes.values(), validate_only=validate_only, timeout=self._deadline.left
+            )
+        except KafkaAdminProtoError as failed:
+            return {name: failure_of(failed) for name in changes}
+        return {each.name: (each.error, each.message) for each in answers}
+
+    async def _create_partitions(self, *, validate_only: bool) -> dict[str, Failure]:
+        wanted = [
+            NewPartitions(each.name, step.count, step.assignments)
+            for each in self._fine()
+            for step in each.steps
+            if isinstance(step, AddPartitionsStep)
+        ]
+        if not wanted:
+            return {}
+        # Replicas of a partition can only be moved once it is there, which a timeout waits for.
+        timeout = self._deadline.left if self._timeout > 0 else 0
+        try:
+            answers = await self._caller.create_partitions(
+                wanted, timeout=timeout, validate_only=validate_only
+            )
+        except KafkaAdminProtoError as failed:
+            return {each.topic: failure_of(failed) for each in wanted}
+        return {each.topic: (each.error, each.message) for each in answers}
+
+    async def _reassign(self) -> dict[str, tuple[Failure, int]]:
+        moves = {
+            (each.name, step.partition): step.replicas
+            for each in self._fine()
+            for step in each.steps
+            if isinstance(step, ReassignStep)
+        }
+        if not moves:
+            return {}
+        found: dict[str, tuple[Failure, int]] = {}
+        try:
+            answers = await self._caller.alter_partition_reassignments(
+                moves, timeout=self._deadline.left
+            )
+        except KafkaAdminProtoError as failed:
+            return {name: (failure_of(failed), 0) for name, _ in moves}
+        for answer in answers:
+            failed_before, taken = found.get(answer.topic, ((None, None), 0))
+            if answer.error is None:
+                taken += 1
+            elif failed_before[0] is None:
+                place = f"partition {answer.partition}"
+                failed_before = (answer.error, f"{place}: {answer.message}")
+            found[answer.topic] = failed_before, taken
+        return found
+
+    async def wait(self) -> None:
+        taken = {each.name: each for each in self._fine()}
+        partitions = [
+            name for name, each in taken.items() if len(_config_steps(each)) < len(each.steps)
+        ]
+
+        def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
+            return _missing(taken[name], topic)
+
+        left = await every_broker_sees(
+            self._caller, partitions, missing, timeout=self._deadline.left
+        )
+        wanted = {
+            name: {
+                step.name: step.value if isinstance(step, SetConfigStep) else None
+                for step in _config_steps(each)
+            }
+            for name, each in taken.items()
+            if _config_steps(each)
+        }
+        configs = await every_broker_sees_configs(
+            self._caller, wanted, timeout=max(self._deadline.left, 0.1)
+        )
+        for name, each in taken.items():
+            lacking = [*left.get(name, []), *configs.get(name, [])]
+            self.results[name] = msgspec.structs.replace(
+                each,
+                complete=not lacking,
+                missing=lacking,
+                message=late(lacking, self._deadline) if lacking else each.message,
+            )
+
+
+def _config_steps(topic: AlteredTopic) -> list[SetConfigStep | DeleteConfigStep]:
+    return [step for step in topic.steps if isinstance(step, SetConfigStep | DeleteConfigStep)]
+
+
+def _missing(result: AlteredTopic, topic: MetadataResponseTopic | None) -> Iterator[str]:
+    """What a broker lacks of the new partitions and replicas."""
+    counts = [step.count for step in result.steps if isinstance(step, AddPartitionsStep)]
+    yield from missing_partitions(result.name, topic, max(counts, default=0))
+    if topic is None:
+        return
+    there = {each.partition_index: list(each.replica_nodes) for each in topic.partitions}
+    for step in result.steps:
+        if isinstance(step, ReassignStep) and there.get(step.partition) != step.replicas:
+            yield (
+                f"partition {step.partition} of topic {result.name!r} has the replicas "
+                f"{there.get(step.partition)}, not yet {step.replicas}"
+            )

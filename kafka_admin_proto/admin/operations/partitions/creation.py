@@ -1,0 +1,201 @@
+"""More partitions for topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.failures import failure
+from kafka_admin_proto.admin.operations.metadata import leaderless, metadata_of_names, slices
+from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.waiting import every_broker_sees
+from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.messages.create_partitions_request import (
+    CreatePartitionsAssignment,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from kafka_admin_proto.messages.create_partitions_response import (
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+
+_TOPICS_PER_REQUEST = 250
+
+
+class NewPartitions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A topic and how many partitions it is to have in all.
+
+    ``assignments`` has the brokers of each new partition's replicas, in order; without it the
+    controller chooses.
+    """
+
+    topic: str
+    count: int
+    assignments: list[list[int]] | None = None
+
+
+class CreatedPartitions(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one topic; ``complete`` and ``missing`` are as of a created topic."""
+
+    topic: str
+    count: int
+    error: str | None = None
+    message: str | None = None
+    complete: bool | None = None
+    missing: list[str] = []
+
+
+class CreatePartitions(Caller):
+    """CreatePartitions."""
+
+    async def create_partitions(
+        self,
+        topics: Iterable[NewPartitions],
+        *,
+        timeout: float = 30.0,
+        validate_only: bool = False,
+    ) -> list[CreatedPartitions]:
+        """Add partitions to topics, each on its own.
+
+        With a ``timeout`` (seconds) above 0 the call waits until every live broker knows the new
+        partitions and each has a leader, or says what was missing when the time was over; with
+        0 or less it returns once the controller has taken the request. ``validate_only`` adds none
+        and answers as if it had. Raises ValueError for a topic named twice.
+        """
+        wanted: dict[str, NewPartitions] = {}
+        for topic in topics:
+            if topic.topic in wanted:
+                raise ValueError(f"topic {topic.topic!r} is to get partitions twice in one call")
+            wanted[topic.topic] = topic
+        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        results = await _create(self, wanted, deadline, timeout, validate_only)
+        answered = [results[name] for name in wanted]
+        if validate_only or timeout <= 0:
+            return answered
+        return await _waited_for(self, answered, deadline)
+
+
+async def _create(
+    caller: Caller,
+    wanted: Mapping[str, NewPartitions],
+    deadline: Deadline,
+    timeout: float,
+    validate_only: bool,
+) -> dict[str, CreatedPartitions]:
+    trigger = not validate_only and await triggers_only(caller, timeout)
+
+    async def attempt(names: list[str], left: float) -> dict[str, CreatedPartitions]:
+        request = CreatePartitionsRequest(
+            topics=[_topic(wanted[name]) for name in names],
+            timeout_ms=0 if trigger else wire_timeout_ms(left),
+            validate_only=validate_only,
+        )
+        reply = await caller.call(
+            request, CreatePartitionsResponse, to=Target.CONTROLLER, timeout=left
+        )
+        return {
+            answer.name: _created(answer, wanted[answer.name], trigger, reply.maybe_repeated)
+            for answer in reply.body.results
+            if answer.name in wanted
+        }
+
+    results: dict[str, CreatedPartitions] = {}
+    for some in slices(list(wanted), _TOPICS_PER_REQUEST):
+        results |= await retry_items(caller, some, attempt, timeout=deadline.left)
+    for name, topic in wanted.items():
+        if name not in results:
+            unanswered = "the controller's answer does not name this topic; describe it"
+            results[name] = CreatedPartitions(
+                topic=name, count=topic.count, error="UNKNOWN_SERVER_ERROR", message=unanswered
+            )
+    return {name: await _judged(caller, each, deadline) for name, each in results.items()}
+
+
+def _topic(topic: NewPartitions) -> CreatePartitionsTopic:
+    return CreatePartitionsTopic(
+        name=topic.topic,
+        count=topic.count,
+        assignments=None
+        if topic.assignments is None
+        else [CreatePartitionsAssignment(broker_ids=list(each)) for each in topic.assignments],
+    )
+
+
+#: Stands in a result's message until it is known whether an earlier attempt did the work.
+_REPEATED = "the answer to an earlier attempt was lost"
+
+
+def _created(
+    answer: CreatePartitionsTopicResult, wanted: NewPartitions, trigger: bool, repeated: bool
+) -> CreatedPartitions:
+    error, message = failure(answer.error_code, answer.error_message)
+    if trigger and error == "REQUEST_TIMED_OUT":
+        error, message = None, "the controller has taken the request and does not wait for it"
+    if repeated and error == "INVALID_PARTITIONS":
+        message = _REPEATED
+    return CreatedPartitions(topic=answer.name, count=wanted.count, error=error, message=message)
+
+
+async def _judged(
+    caller: Caller, result: CreatedPartitions, deadline: Deadline
+) -> CreatedPartitions:
+    """An INVALID_PARTITIONS that may be our own doing: are there as many as asked for?"""
+    if result.message != _REPEATED:
+        return result
+    try:
+        found = await metadata_of_names(caller, [result.topic], timeout=deadline.left)
+    except KafkaAdminProtoError as error:
+        note = f"{_REPEATED}, and it could not be looked at: {error}"
+        return msgspec.structs.replace(result, message=note)
+    there = len(found[result.topic].partitions) if result.topic in found else 0
+    note = f"{_REPEATED}; the topic has {there} partitions now"
+    if there != result.count:
+        return msgspec.structs.replace(result, message=note)
+    return msgspec.structs.replace(
+        result, error=None, message=f"{note}: that attempt added them, or another client did"
+    )
+
+
+async def _waited_for(
+    caller: Caller, results: list[CreatedPartitions], deadline: Deadline
+) -> list[CreatedPartitions]:
+    counts = {each.topic: each.count for each in results if each.error is None}
+
+    def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
+        return missing_partitions(name, topic, counts[name])
+
+    left = await every_broker_sees(caller, list(counts), missing, timeout=deadline.left)
+    return [
+        each
+        if each.error is not None
+        else msgspec.structs.replace(
+            each,
+            complete=each.topic not in left,
+            missing=left.get(each.topic, []),
+            message=late(left[each.topic], deadline) if each.topic in left else each.message,
+        )
+        for each in results
+    ]
+
+
+def missing_partitions(name: str, topic: MetadataResponseTopic | None, count: int) -> Iterator[str]:
+    """Sentences for what a broker lacks of a topic with so many partitions."""
+    if topic is None:
+        yield f"topic {name!r} is unknown"
+        return
+    if len(topic.partitions) < count:
+        yield f"topic {name!r} has {len(topic.partitions)} of {count} partitions"
+    yield from leaderless(name, topic)
+
+
+def late(missing: list[str], deadline: Deadline) -> str:
+    """The message of a result that is not complete in time."""
+    return (
+        f"the controller has taken it, but it is not complete after {deadline.seconds:g} s: "
+        f"{'; '.join(missing)}; the rest may still come"
+    )

@@ -1,0 +1,163 @@
+"""Leaders elected: the preferred one, which is the first replica, or any where none is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, get_args
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.failures import failure, raise_failure
+from kafka_admin_proto.admin.operations.partitions.creation import late
+from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
+from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
+from kafka_admin_proto.admin.operations.waiting import every_broker_sees
+from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
+from kafka_admin_proto.messages.elect_leaders_response import ElectLeadersResponse
+from kafka_admin_proto.messages.metadata_response import (
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
+
+Election = Literal["preferred", "unclean"]
+
+#: On the wire; before version 1 there are preferred elections only.
+_NUMBERS: dict[Election, int] = {"preferred": 0, "unclean": 1}
+_NOT_NEEDED = "ELECTION_NOT_NEEDED"
+
+
+class ElectedLeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one partition.
+
+    ``elected`` says that it has another leader now. A partition with the right leader needs no
+    election: ``elected`` is False then and there is no error.
+    """
+
+    topic: str
+    partition: int
+    elected: bool
+    error: str | None = None
+    message: str | None = None
+    complete: bool | None = None
+    missing: list[str] = []
+
+
+class ElectLeaders(Caller):
+    """ElectLeaders (brokers from 2.2, unclean elections from 2.4)."""
+
+    async def elect_leaders(
+        self,
+        partitions: Iterable[tuple[str, int]] | None = None,
+        *,
+        election: Election = "preferred",
+        timeout: float = 30.0,
+    ) -> list[ElectedLeader]:
+        """Elect leaders of partitions, by (topic, partition), each on its own.
+
+        None, or no partitions, stands for all of the cluster; then only those are in the result
+        that needed an election. A preferred election is done when every live broker has the first
+        replica as the leader, an unclean one when there is a leader at all: with a ``timeout``
+        (seconds) above 0 the call waits for that.
+        """
+        if election not in get_args(Election):
+            raise ValueError(f"election is {election!r}; it is 'preferred' or 'unclean'")
+        asked = list(dict.fromkeys(partitions or ()))
+        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+
+        async def attempt(some: list[Partition], left: float) -> dict[Partition, ElectedLeader]:
+            return await _elect(self, some, election, left)
+
+        if asked:
+            answers = await retry_items(self, asked, attempt, timeout=deadline.left)
+            results = [answers[each] for each in asked if each in answers]
+        else:
+            everything = await attempt([], deadline.left)
+            results = [each for _, each in sorted(everything.items()) if each.elected or each.error]
+        if timeout <= 0:
+            return results
+        return await _waited_for(self, results, election, deadline)
+
+
+async def _elect(
+    caller: Caller, partitions: list[Partition], election: Election, left: float
+) -> dict[Partition, ElectedLeader]:
+    request = ElectLeadersRequest(
+        election_type=_NUMBERS[election],
+        topic_partitions=[
+            TopicPartitions(topic=topic, partitions=numbers)
+            for topic, numbers in by_topic(partitions).items()
+        ]
+        or None,
+        timeout_ms=wire_timeout_ms(left),
+    )
+    reply = await caller.call(
+        request, ElectLeadersResponse, to=Target.CONTROLLER, timeout=left,
+        versions=VersionRange(_NUMBERS[election], MAX_VERSION),
+    )  # fmt: skip
+    raise_failure(reply.body.error_code, context=f"{election} election")
+    found = {}
+    for topic in reply.body.replica_election_results:
+        for each in topic.partition_result:
+            error, message = failure(each.error_code, each.error_message)
+            needed = error != _NOT_NEEDED
+            found[topic.topic, each.partition_id] = ElectedLeader(
+                topic=topic.topic,
+                partition=each.partition_id,
+                elected=error is None,
+                error=error if needed else None,
+                message=message if needed else "it has the right leader already",
+            )
+    return found
+
+
+async def _waited_for(
+    caller: Caller, results: list[ElectedLeader], election: Election, deadline: Deadline
+) -> list[ElectedLeader]:
+    fine = by_topic((each.topic, each.partition) for each in results if each.error is None)
+
+    def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
+        if topic is None:
+            yield f"topic {name!r} is unknown"
+            return
+        there = {each.partition_index: each for each in topic.partitions}
+        for partition in fine[name]:
+            yield from _leader_fault(name, partition, there, election)
+
+    left = await every_broker_sees(caller, list(fine), missing, timeout=deadline.left)
+    judged = []
+    for each in results:
+        if each.error is None:
+            place = _place(each.topic, each.partition)
+            own = [sentence for sentence in left.get(each.topic, []) if _about(sentence, place)]
+            note = late(own, deadline) if own else each.message
+            each = msgspec.structs.replace(each, complete=not own, missing=own, message=note)
+        judged.append(each)
+    return judged
+
+
+def _place(topic: str, partition: int) -> str:
+    return f"partition {partition} of topic {topic!r}"
+
+
+def _about(sentence: str, place: str) -> bool:
+    """Whether what a broker lacks is about the partition; what names none is about all."""
+    return place in sentence or "partition " not in sentence
+
+
+def _leader_fault(
+    topic: str,
+    partition: int,
+    there: Mapping[int, MetadataResponsePartition],
+    election: Election,
+) -> Iterator[str]:
+    place = _place(topic, partition)
+    found = there.get(partition)
+    if found is None:
+        yield f"{place} is unknown"
+    elif found.leader_id < 0:
+        yield f"{place} has no leader"
+    elif election == "preferred" and found.leader_id != found.replica_nodes[0]:
+        yield f"{place} is led by {found.leader_id}, not yet by {found.replica_nodes[0]}"

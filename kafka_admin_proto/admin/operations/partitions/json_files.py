@@ -1,0 +1,151 @@
+"""The JSON files of Kafka's kafka-reassign-partitions.sh and kafka-leader-election.sh.
+
+Written texts are those that the tool of 4.3 prints, to the byte. Read is what it reads: a file
+without ``version`` is of version 1, ``log_dirs`` may be left out, and unknown keys are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.operations.topic_partitions import Partition
+
+#: In the place of a log dir: the broker chooses.
+ANY_LOG_DIR = "any"
+_VERSION = 1
+
+T = TypeVar("T")
+
+
+class PartitionReplicas(msgspec.Struct, frozen=True):
+    """A partition with the brokers of its replicas, and the log dir of each.
+
+    ``log_dirs`` is None or has one entry for each replica, "any" where the broker chooses.
+    """
+
+    topic: str
+    partition: int
+    replicas: list[int]
+    log_dirs: list[str] | None = None
+
+
+class _Reassignment(msgspec.Struct):
+    partitions: list[PartitionReplicas] = []
+    version: int = _VERSION
+
+
+class _Topic(msgspec.Struct):
+    topic: str
+
+
+class _Topics(msgspec.Struct):
+    topics: list[_Topic] = []
+    version: int = _VERSION
+
+
+class _ElectedPartition(msgspec.Struct):
+    topic: str
+    partition: int
+
+
+class _Election(msgspec.Struct):
+    partitions: list[_ElectedPartition]
+
+
+def read_reassignment(text: str | bytes) -> list[PartitionReplicas]:
+    """The partitions of a reassignment file, each once; raises InstructionError."""
+    what = "reassignment JSON"
+    found = _parse(text, _Reassignment, what)
+    _check_version(found.version, what)
+    check_reassignment(found.partitions)
+    return found.partitions
+
+
+def check_reassignment(partitions: Sequence[PartitionReplicas]) -> None:
+    """Raise InstructionError for a reassignment that names nothing, or something twice."""
+    if not partitions:
+        raise InstructionError("the reassignment names no partitions; name one or more")
+    _check_once(((each.topic, each.partition) for each in partitions), "the reassignment")
+    for each in partitions:
+        place = f"partition {each.partition} of topic {each.topic!r}"
+        if not each.replicas:
+            raise InstructionError(f"{place} has no replicas in the reassignment; name brokers")
+        if len({*each.replicas}) != len(each.replicas):
+            raise InstructionError(
+                f"{place} has a broker twice in {each.replicas}; name each broker once"
+            )
+        if each.log_dirs is not None and len(each.log_dirs) != len(each.replicas):
+            raise InstructionError(
+                f"{place} has {len(each.replicas)} replicas and {len(each.log_dirs)} log dirs; "
+                f"give each replica one, {ANY_LOG_DIR!r} where the broker may choose"
+            )
+
+
+def write_reassignment(partitions: Iterable[PartitionReplicas]) -> str:
+    """A reassignment file, partitions in order of their topic and number."""
+    rows = [
+        {
+            "topic": each.topic,
+            "partition": each.partition,
+            "replicas": each.replicas,
+            "log_dirs": each.log_dirs or [ANY_LOG_DIR] * len(each.replicas),
+        }
+        for each in sorted(partitions, key=lambda each: (each.topic, each.partition))
+    ]
+    return _dump({"version": _VERSION, "partitions": rows})
+
+
+def read_topics_to_move(text: str | bytes) -> list[str]:
+    """The names in a topics-to-move file, each once; raises InstructionError."""
+    what = "topics-to-move JSON"
+    found = _parse(text, _Topics, what)
+    _check_version(found.version, what)
+    names = [each.topic for each in found.topics]
+    for name in names:
+        if names.count(name) > 1:
+            raise InstructionError(f"topic {name!r} stands in the topics to move twice")
+    return names
+
+
+def write_topics_to_move(names: Iterable[str]) -> str:
+    """A topics-to-move file."""
+    return _dump({"topics": [{"topic": name} for name in names], "version": _VERSION})
+
+
+def read_election(text: str | bytes) -> list[Partition]:
+    """The partitions of an election file, each once; raises InstructionError."""
+    found = _parse(text, _Election, "election JSON")
+    pairs = [(each.topic, each.partition) for each in found.partitions]
+    _check_once(pairs, "the election")
+    return pairs
+
+
+def _parse(text: str | bytes, kind: type[T], what: str) -> T:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InstructionError(f"this is no {what}: {error}") from None
+
+
+def _check_version(version: int, what: str) -> None:
+    if version != _VERSION:
+        raise InstructionError(f"{what} of version {version} is not known; version 1 is")
+
+
+def _check_once(partitions: Iterable[Partition], where: str) -> None:
+    seen: set[Partition] = set()
+    for topic, partition in partitions:
+        if (topic, partition) in seen:
+            raise InstructionError(
+                f"partition {partition} of topic {topic!r} stands in {where} twice; name it once"
+            )
+        seen.add((topic, partition))
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

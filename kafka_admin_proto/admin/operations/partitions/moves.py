@@ -1,0 +1,161 @@
+"""Replicas of partitions moved to other brokers: begun, listed and cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.failures import Failure, failure, raise_failure
+from kafka_admin_proto.admin.operations.metadata import slices
+from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
+from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
+from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.messages.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from kafka_admin_proto.messages.alter_partition_reassignments_response import (
+    AlterPartitionReassignmentsResponse,
+)
+from kafka_admin_proto.messages.list_partition_reassignments_request import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsTopics,
+)
+from kafka_admin_proto.messages.list_partition_reassignments_response import (
+    ListPartitionReassignmentsResponse,
+)
+from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
+
+#: A KRaft controller refuses a request that would write over 10,000 records, one for a partition.
+_PARTITIONS_PER_REQUEST = 5_000
+#: Since this version of AlterPartitionReassignments the number of replicas can be held.
+_KEEPS_FACTOR = 1
+
+
+class PartitionResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one partition."""
+
+    topic: str
+    partition: int
+    error: str | None = None
+    message: str | None = None
+
+
+class OngoingReassignment(msgspec.Struct, frozen=True):
+    """A partition whose replicas are moving. ``replicas`` has the old ones and the new ones."""
+
+    topic: str
+    partition: int
+    replicas: list[int]
+    adding: list[int]
+    removing: list[int]
+
+    @property
+    def target(self) -> list[int]:
+        """The replicas that there will be."""
+        return [broker for broker in self.replicas if broker not in self.removing]
+
+
+class MovePartitions(Caller):
+    """AlterPartitionReassignments and ListPartitionReassignments (brokers from 2.4)."""
+
+    async def alter_partition_reassignments(
+        self,
+        replicas: Mapping[tuple[str, int], Sequence[int] | None],
+        *,
+        allow_replication_factor_change: bool = True,
+        timeout: float = 30.0,
+    ) -> list[PartitionResult]:
+        """Begin to move partitions to other brokers, by (topic, partition), each on its own.
+
+        None cancels what moves. The answer comes when the moves have begun;
+        ``list_partition_reassignments`` has those that are under way. Without
+        ``allow_replication_factor_change`` a partition never gets more or fewer replicas
+        (brokers from 4.1).
+        """
+        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        lowest = 0 if allow_replication_factor_change else _KEEPS_FACTOR
+
+        async def attempt(some: list[Partition], left: float) -> dict[Partition, PartitionResult]:
+            request = AlterPartitionReassignmentsRequest(
+                timeout_ms=wire_timeout_ms(left),
+                allow_replication_factor_change=allow_replication_factor_change,
+                topics=[
+                    ReassignableTopic(
+                        name=topic,
+                        partitions=[
+                            _reassignable(number, replicas[topic, number]) for number in numbers
+                        ],
+                    )
+                    for topic, numbers in by_topic(some).items()
+                ],
+            )
+            reply = await self.call(
+                request, AlterPartitionReassignmentsResponse, to=Target.CONTROLLER,
+                timeout=left, versions=VersionRange(lowest, MAX_VERSION),
+            )  # fmt: skip
+            body = reply.body
+            raise_failure(body.error_code, body.error_message, context="reassigning partitions")
+            return {
+                (topic.name, each.partition_index): _result(
+                    (topic.name, each.partition_index),
+                    failure(each.error_code, each.error_message),
+                )
+                for topic in body.responses
+                for each in topic.partitions
+            }
+
+        results: dict[Partition, PartitionResult] = {}
+        for some in slices(list(replicas), _PARTITIONS_PER_REQUEST):
+            results |= await retry_items(self, some, attempt, timeout=deadline.left)
+        unanswered = ("UNKNOWN_SERVER_ERROR", "the controller's answer does not name it")
+        return [results.get(each) or _result(each, unanswered) for each in replicas]
+
+    async def list_partition_reassignments(
+        self,
+        partitions: Iterable[tuple[str, int]] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> list[OngoingReassignment]:
+        """What moves, of all partitions or of some; those that do not move are left out."""
+        left = self.default_timeout if timeout is None else timeout
+        request = ListPartitionReassignmentsRequest(
+            timeout_ms=wire_timeout_ms(left),
+            topics=None
+            if partitions is None
+            else [
+                ListPartitionReassignmentsTopics(name=topic, partition_indexes=numbers)
+                for topic, numbers in by_topic(partitions).items()
+            ],
+        )
+        reply = await self.call(
+            request, ListPartitionReassignmentsResponse, to=Target.CONTROLLER, timeout=left
+        )
+        body = reply.body
+        raise_failure(body.error_code, body.error_message, context="listing reassignments")
+        found = [
+            OngoingReassignment(
+                topic.name,
+                each.partition_index,
+                list(each.replicas),
+                list(each.adding_replicas),
+                list(each.removing_replicas),
+            )
+            for topic in body.topics
+            for each in topic.partitions
+            if each.adding_replicas or each.removing_replicas
+        ]
+        return sorted(found, key=lambda each: (each.topic, each.partition))
+
+
+def _reassignable(number: int, replicas: Sequence[int] | None) -> ReassignablePartition:
+    wanted = None if replicas is None else list(replicas)
+    return ReassignablePartition(partition_index=number, replicas=wanted)
+
+
+def _result(partition: Partition, found: Failure) -> PartitionResult:
+    topic, number = partition
+    return PartitionResult(topic=topic, partition=number, error=found[0], message=found[1])

@@ -1,0 +1,310 @@
+"""What kafka-reassign-partitions.sh does: generate, execute, verify and cancel reassignments."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.errors import AdminError, InstructionError
+from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs
+from kafka_admin_proto.admin.operations.log_dirs import (
+    LogDirOperations,
+    MovedReplica,
+    ReplicaMove,
+)
+from kafka_admin_proto.admin.operations.partitions import throttles
+from kafka_admin_proto.admin.operations.partitions.json_files import (
+    ANY_LOG_DIR,
+    PartitionReplicas,
+    check_reassignment,
+)
+from kafka_admin_proto.admin.operations.partitions.moves import (
+    MovePartitions,
+    PartitionResult,
+)
+from kafka_admin_proto.admin.operations.partitions.progress import (
+    LogDirState,
+    PartitionState,
+    ReplicaKey,
+    log_dir_states,
+    partition_state,
+    read_paths,
+    read_replicas,
+    unknown_partition,
+)
+from kafka_admin_proto.admin.operations.topic_partitions import Partition
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.placement import regenerate
+
+#: Seconds between two attempts to move a replica into a log dir of a broker that lacks it still.
+_PAUSE_S = 0.1
+#: The error of such an attempt.
+_NOT_THERE = "REPLICA_NOT_AVAILABLE"
+
+
+class GeneratedReassignment(msgspec.Struct, frozen=True):
+    """The replicas as they are, for a way back, and as they could be. ``moves`` are copied."""
+
+    current: list[PartitionReplicas]
+    proposed: list[PartitionReplicas]
+    moves: int
+
+
+class ExecutedReassignment(msgspec.Struct, frozen=True):
+    """What was begun. ``rollback`` has the replicas as they were."""
+
+    rollback: list[PartitionReplicas]
+    partitions: list[PartitionResult]
+    log_dirs: list[MovedReplica] = []
+    throttled: bool = False
+
+
+class VerifiedReassignment(msgspec.Struct, frozen=True):
+    """The state of what was asked about, and of the throttles.
+
+    ``done`` says that no replica of the whole cluster moves to another broker any more, nor one of
+    those asked about to another log dir. The throttles are removed then; ``message`` says why not.
+    """
+
+    partitions: list[PartitionState]
+    log_dirs: list[LogDirState]
+    done: bool
+    throttles_removed: bool = False
+    message: str | None = None
+
+
+class CancelledReassignment(msgspec.Struct, frozen=True):
+    """What was moving and now goes back."""
+
+    partitions: list[PartitionResult]
+    log_dirs: list[MovedReplica]
+    throttles_removed: bool = False
+    message: str | None = None
+
+
+class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
+    """Reassignments as a whole, with their throttles and log dirs."""
+
+    async def generate_reassignment(
+        self,
+        topics: Iterable[str],
+        brokers: Iterable[int],
+        *,
+        rack_aware: bool = True,
+        seed: int = 0,
+        timeout: float | None = None,
+    ) -> GeneratedReassignment:
+        """Replicas of these topics on these brokers: spread, even, as few moved as possible.
+
+        Each partition keeps its number of replicas. Raises InstructionError for a broker that is
+        not live, BrokerError for a topic that does not exist, PlacementError for too few brokers.
+        """
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        live = await self.brokers(refresh=True)
+        wanted = list(brokers)
+        _check_live(wanted, live)
+        racks = {broker: live[broker].rack if rack_aware else None for broker in wanted}
+        current = await read_replicas(self, topics, deadline)
+        for each in await self.list_partition_reassignments(current, timeout=deadline.left):
+            current[each.topic, each.partition] = each.target
+        load = Counter(broker for replicas in current.values() for broker in replicas)
+        proposed: dict[Partition, list[int]] = {}
+        moves = 0
+        for topic in dict.fromkeys(name for name, _ in current):
+            own = {number: each for (name, number), each in current.items() if name == topic}
+            numbers = sorted(own)
+            load -= Counter(broker for replicas in own.values() for broker in replicas)
+            found = regenerate(
+                racks, [own[number] for number in numbers], elsewhere=load, seed=seed
+            )
+            for number, replicas in zip(numbers, found, strict=True):
+                proposed[topic, number] = replicas
+                moves += len({*replicas} - {*own[number]})
+                load.update(replicas)
+        paths = await read_paths(self, current, deadline)
+        return GeneratedReassignment(_rows(current, paths), _rows(proposed, {}), moves)
+
+    async def execute_reassignment(
+        self,
+        partitions: Iterable[PartitionReplicas],
+        *,
+        throttle: int | None = None,
+        log_dirs_throttle: int | None = None,
+        additional: bool = False,
+        allow_replication_factor_change: bool = True,
+        timeout: float = 10.0,
+    ) -> ExecutedReassignment:
+        """Begin to move partitions, and replicas into the log dirs that are named.
+
+        ``throttle`` and ``log_dirs_throttle`` are bytes/s on each broker; ``verify_reassignment``
+        removes them when all is done. While something moves, more is begun only with
+        ``additional``, which also changes the throttle of what moves. ``timeout`` (seconds) is
+        for beginning; replicas that are new to their broker go into a log dir once they are there.
+
+        Raises InstructionError, before anything is changed, for a broker that is not live and for
+        partitions named twice; BrokerError for an unknown partition; AdminError where a throttle
+        cannot be set, and then moves nothing.
+        """
+        rows = list(partitions)
+        check_reassignment(rows)
+        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        ongoing = await self.list_partition_reassignments(timeout=deadline.left)
+        if ongoing and not additional:
+            raise InstructionError(
+                f"{len(ongoing)} partitions move already, such as {ongoing[0].partition} of topic "
+                f"{ongoing[0].topic!r}; wait for them, cancel them, or ask for additional moves "
+                "(--additional)"
+            )
+        _check_live(
+            [broker for row in rows for broker in row.replicas], await self.brokers(refresh=True)
+        )
+        wanted = {(row.topic, row.partition): row.replicas for row in rows}
+        current = await read_replicas(self, {row.topic for row in rows}, deadline)
+        for topic, number in wanted:
+            if (topic, number) not in current:
+                raise unknown_partition(topic, number)
+        before = {partition: current[partition] for partition in wanted}
+        rollback = _rows(before, await read_paths(self, before, deadline))
+        into = _log_dir_moves(rows)
+        changes = []
+        if throttle is not None:
+            found = throttles.copies(ongoing, before, wanted)
+            changes += throttles.throttling(found, throttle)
+        if log_dirs_throttle is not None:
+            changes += throttles.log_dirs_throttling(
+                (move.broker for move in into), log_dirs_throttle
+            )
+        failed = await throttles.apply(self, changes, timeout=deadline.left)
+        if failed:
+            raise AdminError(
+                f"the throttle could not be set, so that nothing was moved: {'; '.join(failed)}"
+            )
+        results = await self.alter_partition_reassignments(
+            wanted,
+            allow_replication_factor_change=allow_replication_factor_change,
+            timeout=deadline.left,
+        )
+        begun = {(each.topic, each.partition) for each in results if each.error is None}
+        moved = await _move_log_dirs(
+            self, [move for move in into if (move.topic, move.partition) in begun], deadline
+        )
+        return ExecutedReassignment(rollback, results, moved, bool(changes))
+
+    async def verify_reassignment(
+        self,
+        partitions: Iterable[PartitionReplicas],
+        *,
+        preserve_throttles: bool = False,
+        timeout: float | None = None,
+    ) -> VerifiedReassignment:
+        """How far the partitions are; when all is done, the throttles are removed."""
+        rows = list(partitions)
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        ongoing = await self.list_partition_reassignments(timeout=deadline.left)
+        current = await read_replicas(self, {row.topic for row in rows}, deadline, strict=False)
+        states = [partition_state(row, ongoing, current) for row in rows]
+        log_dirs = await log_dir_states(self, rows, deadline)
+        done = not ongoing and not any(
+            each.state in ("in_progress", "other_log_dir") for each in log_dirs
+        )
+        if preserve_throttles or not done:
+            return VerifiedReassignment(states, log_dirs, done)
+        failed = await _unthrottle(self, rows, deadline)
+        message = _not_removed(failed)
+        return VerifiedReassignment(states, log_dirs, done, not failed, message)
+
+    async def cancel_reassignment(
+        self,
+        partitions: Iterable[PartitionReplicas],
+        *,
+        preserve_throttles: bool = False,
+        timeout: float = 10.0,
+    ) -> CancelledReassignment:
+        """Let those of the partitions that move go back, also from log dirs; throttles go."""
+        rows = list(partitions)
+        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        ongoing = await self.list_partition_reassignments(
+            [(row.topic, row.partition) for row in rows], timeout=deadline.left
+        )
+        results = []
+        if ongoing:
+            results = await self.alter_partition_reassignments(
+                {(each.topic, each.partition): None for each in ongoing}, timeout=deadline.left
+            )
+        back = [
+            ReplicaMove(each.topic, each.partition, each.broker, each.path)
+            for each in await log_dir_states(self, rows, deadline)
+            if each.future is not None and each.path is not None
+        ]
+        moved = await _move_log_dirs(self, back, deadline)
+        if preserve_throttles:
+            return CancelledReassignment(results, moved)
+        failed = await _unthrottle(self, rows, deadline)
+        return CancelledReassignment(results, moved, not failed, _not_removed(failed))
+
+
+def _check_live(brokers: Iterable[int], live: Mapping[int, object]) -> None:
+    asked = list(brokers)
+    for broker in asked:
+        if broker not in live:
+            raise InstructionError(
+                f"broker {broker} is not among the live ones ({', '.join(map(str, sorted(live)))})"
+            )
+
+
+def _rows(
+    replicas: Mapping[Partition, Sequence[int]], paths: Mapping[ReplicaKey, str]
+) -> list[PartitionReplicas]:
+    return [
+        PartitionReplicas(
+            topic,
+            number,
+            list(replicas[topic, number]),
+            [paths.get((topic, number, broker), ANY_LOG_DIR) for broker in replicas[topic, number]],
+        )
+        for topic, number in sorted(replicas)
+    ]
+
+
+def _log_dir_moves(rows: Iterable[PartitionReplicas]) -> list[ReplicaMove]:
+    return [
+        ReplicaMove(row.topic, row.partition, broker, path)
+        for row in rows
+        for broker, path in zip(row.replicas, row.log_dirs or [], strict=False)
+        if path != ANY_LOG_DIR
+    ]
+
+
+async def _move_log_dirs(
+    caller: LogDirOperations, moves: list[ReplicaMove], deadline: Deadline
+) -> list[MovedReplica]:
+    """Move, again and again where the replica has to come to the broker first."""
+    results: dict[ReplicaMove, MovedReplica] = {}
+    pending = moves
+    while pending:
+        answers = await caller.alter_replica_log_dirs(pending, timeout=max(deadline.left, 1.0))
+        results.update(zip(pending, answers, strict=True))
+        pending = [move for move in pending if results[move].error == _NOT_THERE]
+        if deadline.left <= _PAUSE_S:
+            break
+        if pending:
+            await asyncio.sleep(_PAUSE_S)
+    return [results[move] for move in moves]
+
+
+async def _unthrottle(
+    caller: AlterConfigs, rows: Iterable[PartitionReplicas], deadline: Deadline
+) -> list[str]:
+    """Of all live brokers: which of them took part is no longer known."""
+    brokers = await caller.brokers()
+    changes = throttles.unthrottling((row.topic for row in rows), brokers)
+    return await throttles.apply(caller, changes, timeout=deadline.left)
+
+
+def _not_removed(failed: Sequence[str]) -> str | None:
+    if not failed:
+        return None
+    return f"throttles are still set: {'; '.join(failed)}; verify again to remove them"
