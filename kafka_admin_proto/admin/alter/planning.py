@@ -82,8 +82,7 @@ def plan_topic(
         shown = _DRAFT_ERRORS.get(error, error) if reading == "second" else error
         message = refused.message if isinstance(refused, _RefusedError) else str(refused)
         return TopicPlan(name, error=shown, message=message)
-    before = [*state.replicas, *([[]] * len(wanted))]
-    moves = count_moves(before[: len(wanted)], wanted)
+    moves = count_moves(state.replicas, wanted[: len(state.replicas)])
     return TopicPlan(name, steps=steps, moves=moves, notes=planner.notes)
 
 

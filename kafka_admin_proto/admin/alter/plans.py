@@ -68,8 +68,9 @@ Step = ReassignStep | AddPartitionsStep | SetConfigStep | DeleteConfigStep
 class TopicPlan(msgspec.Struct, frozen=True):
     """The steps for one topic, in the order in which they run; none where all is as asked.
 
-    ``moves`` is the number of replicas that have to be copied to a broker. ``notes`` say what of
-    the instruction needs no step, or is ignored. With an ``error`` there are no steps.
+    ``moves`` counts the replicas of existing partitions that have to be copied to another broker.
+    ``notes`` say what of the instruction needs no step, or is ignored. With an ``error`` there are
+    no steps.
     """
 
     name: str
