@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import click
@@ -10,6 +9,7 @@ from click.shell_completion import get_completion_class
 
 import kafka_admin_proto
 from kafka_admin_proto.cli import closed_pipe
+from kafka_admin_proto.cli.lazy_group import LazyGroup
 
 #: Command → its module and name there; imported when it is asked for.
 _COMMANDS = {
@@ -21,22 +21,34 @@ _COMMANDS = {
     "report": ("report", "report"),
     "schema": ("schema", "schema"),
 }
+_CLUSTER_COMMANDS = {
+    "acls": ("admin.acls", "acls"),
+    "cluster": ("admin.cluster", "cluster"),
+    "configs": ("admin.configs", "configs"),
+    "groups": ("admin.groups", "groups"),
+    "logdirs": ("admin.cluster", "logdirs"),
+    "offsets": ("admin.offsets", "offsets"),
+    "ping": ("admin.cluster", "ping"),
+    "quorum": ("admin.cluster", "quorum"),
+    "request": ("admin.request", "request"),
+    "shell": ("shell", "shell"),
+    "topics": ("admin.topics", "topics"),
+    "users": ("admin.users", "users"),
+}
 
 
-class _Commands(click.Group):
-    """A group whose commands cost nothing until they are used."""
+class _Commands(LazyGroup):
+    """All commands; those for a cluster are listed apart."""
 
-    def list_commands(self, context: click.Context) -> list[str]:
-        return sorted([*super().list_commands(context), *_COMMANDS])
-
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
-            return super().get_command(context, name)
-        module, attribute = _COMMANDS[name]
-        found: click.Command = getattr(
-            importlib.import_module(f"kafka_admin_proto.cli.{module}"), attribute
-        )
-        return found
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in (
+            ("Commands for bytes and files", [*_COMMANDS, "completion"]),
+            ("Commands for a cluster", list(_CLUSTER_COMMANDS)),
+        ):
+            commands = [(name, self.get_command(context, name)) for name in sorted(names)]
+            rows = [(name, each.get_short_help_str(60)) for name, each in commands if each]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def make_context(
         self,
@@ -55,14 +67,16 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
+    lazy={**_COMMANDS, **_CLUSTER_COMMANDS},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(kafka_admin_proto.__version__, prog_name="kap")
 def kap() -> None:
-    """Kafka's wire protocol, read and shown.
+    """Kafka's wire protocol, read and shown, and clusters administered over it.
 
     \b
-    Exit codes: 0 fine, 1 something did not decode, 2 usage.
+    Exit codes: 0 fine, 1 something did not decode, or the cluster answered with an error or not
+    at all, 2 usage.
     """
 
 

@@ -1,0 +1,1 @@
+"""Commands for a live cluster: a module for each group, what they share in ``common/``."""

@@ -1,0 +1,225 @@
+"""``kap cluster``, ``kap quorum``, ``kap logdirs`` and ``kap ping``: a cluster and its nodes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+import msgspec
+
+from kafka_admin_proto.cli.admin.common import completion, failures
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.parameters import Numbers
+
+cluster = lazy_group("cluster", "Describe a cluster: brokers, controller, features, versions.")
+quorum = lazy_group("quorum", "Describe the quorum of controllers (KRaft).")
+
+_BROKERS = click.option(
+    "--broker-list",
+    type=Numbers(),
+    metavar="1,2,3",
+    shell_complete=completion.brokers,
+    help="These brokers alone.",
+)
+
+
+@cluster.command("describe", cls=ClusterCommand, items="brokers")
+@click.option("--include-fenced", is_flag=True, help="Brokers as well that are registered only.")
+@click.option(
+    "--authorized-operations", is_flag=True, help="What the client may do with the cluster."
+)
+def describe_cluster(live: Live, include_fenced: bool, authorized_operations: bool) -> Answer:
+    """Describe the cluster: its id, its controller, each broker with id, host, port and rack.
+
+    With --bootstrap-controller the controllers are listed in place of the brokers.
+
+    \b
+    Example:
+      kap cluster describe --output json
+    """
+    controllers = bool(live.settings.bootstrap_controller)
+    found = live.ask(
+        lambda client: client.describe_cluster(
+            include_fenced=include_fenced,
+            endpoint_type="controllers" if controllers else "brokers",
+            authorized_operations=authorized_operations,
+        )
+    )
+    row: Row = msgspec.to_builtins(found)
+    nodes = row["nodes"]
+    controller = "not known" if row["controller"] is None else row["controller"]
+    title = f"cluster {row['cluster_id']}, controller {controller}"
+    if row["authorized_operations"]:
+        title += f", authorized operations {', '.join(row['authorized_operations'])}"
+    return Answer(
+        document={
+            "cluster_id": row["cluster_id"],
+            "controller": row["controller"],
+            "brokers": [] if controllers else nodes,
+            "controllers": nodes if controllers else [],
+            "authorized_operations": row["authorized_operations"],
+        },
+        tables=[Table(rows=nodes, title=title)],
+    )
+
+
+@cluster.command("features", cls=ClusterCommand, items="features")
+def describe_features(live: Live) -> Answer:
+    """List features: the level that is finalized, and those that the broker supports.
+
+    \b
+    Example:
+      kap cluster features
+    """
+    found: Row = msgspec.to_builtins(live.ask(lambda client: client.describe_features()))
+    levels = {each["name"]: each["level"] for each in found["finalized"]}
+    supported = {each["name"]: each for each in found["supported"]}
+    items = [
+        {
+            "feature": name,
+            "level": levels.get(name),
+            "lowest": supported[name]["lowest"] if name in supported else None,
+            "highest": supported[name]["highest"] if name in supported else None,
+        }
+        for name in sorted({*levels, *supported})
+    ]
+    return Answer(
+        document={"features": items, "epoch": found["epoch"]},
+        tables=[Table(rows=items)],
+        notes=[] if items else ["no features"],
+    )
+
+
+@cluster.command("versions", cls=ClusterCommand, items="brokers")
+@_BROKERS
+def versions(live: Live, broker_list: list[int] | None) -> Answer:
+    """List which versions of each request each broker speaks.
+
+    \b
+    Example:
+      kap cluster versions --broker-list 1
+    """
+    found = live.ask(lambda client: client.broker_versions(broker_list))
+    items: list[Row] = msgspec.to_builtins(found)
+    rows = [{"broker": item["broker"], **each} for item in items for each in item["apis"]]
+    return Answer(
+        document={"brokers": items},
+        tables=[Table(rows=rows)],
+        errors=failures.entries("broker", items, "broker"),
+    )
+
+
+@quorum.command("describe", cls=ClusterCommand, items="voters")
+def describe_quorum(live: Live) -> Answer:
+    """Describe the quorum: leader, epoch, high watermark, voters and observers with their lag.
+
+    A cluster with ZooKeeper has no quorum: UnsupportedVersionError.
+
+    \b
+    Examples:
+      kap quorum describe
+      kap quorum describe --bootstrap-controller localhost:9093
+    """
+    document: Row = msgspec.to_builtins(live.ask(lambda client: client.describe_quorum()))
+    title = f"leader {document['leader']}, epoch {document['epoch']}"
+    if document["high_watermark"] is not None:
+        title += f", high watermark {document['high_watermark']}"
+    rows = [
+        {"role": role.removesuffix("s"), **each}
+        for role in ("voters", "observers")
+        for each in document[role]
+    ]
+    return Answer(document=document, tables=[Table(rows=rows, title=title)])
+
+
+@click.command("logdirs", cls=ClusterCommand, items="brokers")
+@_BROKERS
+@click.option(
+    "--topic",
+    "-t",
+    multiple=True,
+    shell_complete=completion.topics,
+    help="Replicas of these topics alone; repeatable.",
+)
+def logdirs(live: Live, broker_list: list[int] | None, topic: tuple[str, ...]) -> Answer:
+    """Describe log dirs of brokers: room on the disk, size and lag of each replica.
+
+    \b
+    Examples:
+      kap logdirs
+      kap logdirs --broker-list 1,2 --topic orders --output json
+    """
+
+    async def ask(client: Any) -> Any:
+        wanted = None
+        if topic:
+            described = await client.describe_topics(topic)
+            wanted = {each.name: [p.partition for p in each.partitions] for each in described}
+        return await client.describe_log_dirs(broker_list, topics=wanted)
+
+    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    rows = [
+        {"broker": item["broker"], "path": path["path"], **each}
+        for item in items
+        for path in item["log_dirs"]
+        for each in path["replicas"]
+    ]
+    errors = failures.entries("broker", items, "broker") + [
+        failures.entry(
+            path["error"], path["message"], {"broker": item["broker"], "log_dir": path["path"]}
+        )
+        for item in items
+        for path in item["log_dirs"]
+        if path["error"]
+    ]
+    return Answer(
+        document={"brokers": items},
+        tables=[Table(rows=rows)],
+        errors=errors,
+        notes=[] if rows or errors else ["no replicas"],
+    )
+
+
+@click.command("ping", cls=ClusterCommand, items="brokers")
+def ping(live: Live) -> Answer:
+    """Ask every broker whether it answers, and say how long each took.
+
+    The time of a first request has the connection in it: TCP, TLS, SASL, versions.
+
+    \b
+    Examples:
+      kap ping
+      kap ping --timeout 5 --output json
+    """
+
+    async def ask(client: Any) -> list[Row]:
+        import asyncio
+
+        nodes = await client.brokers(refresh=True)
+        return list(await asyncio.gather(*(_ping(client, node) for node in nodes.values())))
+
+    items = live.ask(ask)
+    return Answer(
+        document={"brokers": items},
+        tables=[Table(rows=items, hidden=("error", "message"))],
+        errors=failures.entries("broker", items, "broker"),
+    )
+
+
+async def _ping(client: Any, node: Any) -> Row:
+    """One broker's row: milliseconds until it had answered, or why it has not."""
+    from kafka_admin_proto.admin.operations.failures import failure_of
+    from kafka_admin_proto.errors import KafkaAdminProtoError
+
+    row = {"broker": node.id, "host": node.host, "port": node.port, "rack": node.rack}
+    start = time.perf_counter()
+    error = message = None
+    try:
+        await client.broker_versions([node.id])
+    except KafkaAdminProtoError as failed:
+        error, message = failure_of(failed)
+    took = round((time.perf_counter() - start) * 1000, 1)
+    return {**row, "ms": None if error else took, "error": error, "message": message}

@@ -1,0 +1,162 @@
+"""What a command answers, and how it is written: as a table, JSON, JSON lines, YAML or TSV.
+
+The document is the answer; a table and TSV are made of rows whose values are in the document. TSV
+has a column for each key of a row, in the row's order, and no header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+import msgspec
+
+from kafka_admin_proto.cli.output import compact_json, print_table, printable, write_tsv
+
+OUTPUTS = ("table", "json", "jsonl", "yaml", "tsv")
+
+#: A row of a table or of TSV, or an item of a document.
+Row = dict[str, Any]
+
+
+class Table(msgspec.Struct, kw_only=True):
+    """Rows with the same keys, which are the columns.
+
+    ``hidden`` are columns of TSV that the table leaves out, ``title`` stands above the table.
+    """
+
+    rows: Sequence[Row]
+    title: str = ""
+    hidden: Sequence[str] = ()
+
+
+class Answer(msgspec.Struct, kw_only=True):
+    """``document`` is the JSON object but for its ``errors``.
+
+    ``errors`` are failures of items or of all: any makes the exit code 1. ``notes`` are sentences
+    for people, on standard error beside a table.
+    """
+
+    document: Row
+    tables: Sequence[Table]
+    errors: Sequence[Row] = ()
+    notes: Sequence[str] = ()
+
+    @property
+    def exit_code(self) -> int:
+        return 1 if self.errors else 0
+
+
+def write(answer: Answer, output: str, items: str | None) -> None:
+    """Write the answer to standard output, and what is for people alone to standard error.
+
+    ``items`` names the list in the document whose items are the JSON lines; without one the whole
+    document is a line.
+    """
+    whole = {**answer.document, "errors": list(answer.errors)}
+    if output == "json":
+        click.echo(msgspec.json.format(_encode(whole), indent=2))
+    elif output == "yaml":
+        click.echo(to_yaml(whole), nl=False)
+    elif output == "jsonl":
+        for line in _lines(answer, items):
+            click.echo(_encode(line))
+    elif output == "tsv":
+        for table in answer.tables:
+            write_tsv(table.rows)
+        _complain(answer.errors)
+    else:
+        _write_tables(answer.tables)
+        for note in answer.notes:
+            click.echo(printable(note), err=True)
+        _complain(answer.errors)
+
+
+def to_yaml(value: Any) -> str:
+    """The value as YAML. Raises click.UsageError where no library for it is installed."""
+    # What JSON cannot say, such as a topic id, is text here as well.
+    return str(yaml().safe_dump(msgspec.to_builtins(value), sort_keys=False, allow_unicode=True))
+
+
+def yaml() -> Any:
+    """PyYAML's module. Raises click.UsageError where it is not installed."""
+    try:
+        import yaml as found
+    except ModuleNotFoundError as error:
+        raise click.UsageError(
+            "YAML needs the package PyYAML: pip install 'kafka-admin-proto[live]'"
+        ) from error
+    return found
+
+
+def cell(value: Any) -> str:
+    """A value of a document as the text of a table's cell."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list | tuple):
+        return ",".join(map(cell, value))
+    if isinstance(value, dict):
+        return " ".join(f"{printable(str(key))}={cell(each)}" for key, each in value.items())
+    return compact_json(value)
+
+
+def error_line(row: Mapping[str, Any]) -> str:
+    """An error of a document as a sentence: where, what it is called, what it means."""
+    about = [
+        f"{name.replace('_', ' ')} {cell(value)}"
+        for name, value in row.items()
+        if name not in ("error", "message", "hint") and value is not None
+    ]
+    parts = [" ".join(about), row.get("error") or "", row.get("message") or ""]
+    if parts[1] and not parts[1].isupper() and parts[2]:
+        del parts[1]  # an error of the client, whose message says it all
+    line = ": ".join(part for part in parts if part)
+    hint = row.get("hint")
+    return printable(f"{line} ({hint})" if hint else line)
+
+
+def _write_tables(tables: Sequence[Table]) -> None:
+    printed = False
+    for table in tables:
+        if not table.rows and not table.title:
+            continue
+        if printed:
+            click.echo()
+        printed = True
+        columns = [
+            name
+            for name in (table.rows[0] if table.rows else ())
+            if name not in table.hidden and any(cell(row[name]) for row in table.rows)
+        ]
+        cells = [[cell(row[name]) for name in columns] for row in table.rows]
+        heads = [name.replace("_", " ") for name in columns]
+        print_table(heads, cells, title=printable(table.title))
+
+
+def _lines(answer: Answer, name: str | None) -> Iterable[Any]:
+    if name is None:
+        yield {**answer.document, "errors": list(answer.errors)}
+        return
+    items = answer.document[name]
+    yield from items
+    if not any(item.get("error") for item in items):
+        yield from answer.errors
+
+
+def _encode(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # text that no bytes stand behind
+        import json
+
+        return json.dumps(msgspec.to_builtins(value)).encode("ascii")
+
+
+def _complain(errors: Sequence[Row]) -> None:
+    for row in errors:
+        click.echo(f"kap: {error_line(row)}", err=True)

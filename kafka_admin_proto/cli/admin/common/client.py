@@ -1,0 +1,72 @@
+"""The client of a command: its settings from options, file and environment, and its trace."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from kafka_admin_proto.admin.client import AdminClient
+from kafka_admin_proto.cli.admin.common.settings import DEFAULT_TIMEOUT_S, Settings
+
+USER, PASSWORD = "KAP_SASL_USERNAME", "KAP_SASL_PASSWORD"
+
+
+def client_arguments(settings: Settings, *, may_ask: bool) -> dict[str, Any]:
+    """Arguments of a client. A user or password that the file lacks is in the environment.
+
+    A password that is in neither is asked for on a terminal, where ``may_ask``. Raises
+    ConfigurationError, click.UsageError.
+    """
+    properties: Mapping[str, str] = {}
+    if settings.command_config is not None:
+        from kafka_admin_proto.admin.settings.properties import read_properties
+
+        properties = read_properties(settings.command_config)
+    login = _login(properties, may_ask) if _wants_login(properties) else {}
+    given = settings.timeout
+    timeout = given if given is not None and given > 0 else DEFAULT_TIMEOUT_S
+    arguments = {
+        "bootstrap_servers": settings.bootstrap_server,
+        "bootstrap_controllers": settings.bootstrap_controller,
+        "command_config": properties,
+        "timeout": timeout,
+        "client_id": properties.get("client.id", "kap"),
+        **login,
+    }
+    if settings.trace:
+        from kafka_admin_proto.cli.admin.common.trace import print_event
+
+        arguments["trace"] = print_event
+    return arguments
+
+
+def new_client(arguments: Mapping[str, Any]) -> AdminClient:
+    """A client that has no connection yet. Raises ConfigurationError."""
+    return AdminClient(**arguments)
+
+
+def _wants_login(properties: Mapping[str, str]) -> bool:
+    protocol = properties.get("security.protocol", "").strip().upper()
+    return protocol.startswith("SASL") and "sasl.jaas.config" not in properties
+
+
+def _login(properties: Mapping[str, str], may_ask: bool) -> dict[str, Any]:
+    user = os.environ.get(USER)
+    if not user:
+        raise click.UsageError(
+            f"the command's configuration says {properties['security.protocol']} and names no user:"
+            f" give sasl.jaas.config in the file, or set {USER} and {PASSWORD}"
+        )
+    password = os.environ.get(PASSWORD)
+    if password is None:
+        if not (may_ask and sys.stdin and sys.stdin.isatty()):
+            raise click.UsageError(
+                f"there is no password for {user}: set {PASSWORD}, or give sasl.jaas.config in the "
+                "file"
+            )
+        password = click.prompt(f"Password of {user}", hide_input=True, err=True)
+    return {"sasl_username": user, "sasl_password": password}

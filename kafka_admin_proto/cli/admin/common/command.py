@@ -1,0 +1,139 @@
+"""A command for a cluster: takes the shared options, runs, writes one answer, ends with its code.
+
+@topics.command("list", cls=ClusterCommand, items="topics")
+@click.option("--topic", multiple=True)
+def list_topics(live: Live, topic: tuple[str, ...]) -> Answer: ...
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from kafka_admin_proto.cli.admin.common import failures
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, write
+from kafka_admin_proto.cli.admin.common.confirm import DeclinedError
+from kafka_admin_proto.cli.admin.common.settings import (
+    SharedOption,
+    shared_options,
+    split_settings,
+)
+from kafka_admin_proto.cli.lazy_group import LazyGroup
+from kafka_admin_proto.errors import KafkaAdminProtoError
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.cli.admin.common.live import ShellState
+
+#: Outputs that have an answer on standard output even where the command did not run.
+_STRUCTURED = ("json", "jsonl", "yaml")
+
+
+class ClusterCommand(click.Command):
+    """``items`` names the list in the document that the answer is about: JSON lines are its items.
+
+    A failure of the whole command has that list too, empty. ``default_output`` is how it is
+    written where nothing is asked for.
+    """
+
+    def __init__(
+        self,
+        name: str | None,
+        *,
+        items: str | None = None,
+        default_output: str = "table",
+        params: list[click.Parameter],
+        **extra: Any,
+    ) -> None:
+        super().__init__(name, params=[*params, *shared_options(default_output)], **extra)
+        self.items = items
+        self.default_output = default_output
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        given = list(args)
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            self._fail(_output_asked(given), failures.USAGE, error)
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from kafka_admin_proto.cli.admin.common.live import Live
+
+        shell: ShellState | None = ctx.obj
+        settings, parameters = split_settings(ctx, None if shell is None else shell.settings)
+        if shell is not None:  # an output that was asked for stays
+            kept = msgspec.structs.replace(shell.settings, output=settings.output)
+            shell.settings = kept
+            shell.forget_names()
+        live = Live(settings, shell, self.default_output)
+        assert self.callback is not None
+        try:
+            with live:
+                answer = ctx.invoke(self.callback, live, **parameters)
+        except DeclinedError as error:
+            self._fail(live.output, failures.DECLINED, error)
+            raise
+        except click.UsageError as error:
+            self._fail(live.output, failures.USAGE, error)
+            raise
+        except (KeyboardInterrupt, click.Abort):
+            self._fail(live.output, failures.INTERRUPTED, click.ClickException("interrupted"))
+            raise
+        except KafkaAdminProtoError as error:
+            answer = self._empty(failures.of_exception(error))
+        write(answer, live.output, self.items)
+        if answer.exit_code:
+            ctx.exit(answer.exit_code)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The command's own options first, then those that all such commands have."""
+        own: list[tuple[str, str]] = []
+        shared: list[tuple[str, str]] = []
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                (shared if isinstance(parameter, SharedOption) else own).append(record)
+        for title, records in (("Options", own), ("Options of all commands for a cluster", shared)):
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def _empty(self, error: Row) -> Answer:
+        document: Row = {} if self.items is None else {self.items: []}
+        return Answer(document=document, tables=(), errors=[error])
+
+    def _fail(self, output: str, name: str, error: click.ClickException) -> None:
+        """What a script gets of a command that did not run; people get the message of click."""
+        if output in _STRUCTURED:
+            write(self._empty(failures.entry(name, error.format_message())), output, self.items)
+
+
+#: What an option is applied to.
+Function = Callable[..., Answer]
+Option = Callable[[Function], Function]
+
+
+def lazy_group(name: str, help: str, elsewhere: Mapping[str, str] | None = None) -> LazyGroup:
+    """A group of commands; ``elsewhere``: name of a command → the module here that has it."""
+    lazy = {each: (f"admin.{module}", each) for each, module in (elsewhere or {}).items()}
+    return LazyGroup(name, help=help, lazy=lazy)
+
+
+def _output_asked(args: Sequence[str]) -> str:
+    """The output that arguments ask for which could not be parsed."""
+    found = os.environ.get("KAP_OUTPUT", "")
+    for place, argument in enumerate(args):
+        name, _, value = argument.partition("=")
+        if name in ("--output", "-o"):
+            found = value or "".join(args[place + 1 : place + 2])
+    return found

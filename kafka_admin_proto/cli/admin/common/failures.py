@@ -1,0 +1,84 @@
+"""Failures as entries of ``errors``: which item, Kafka's name of the error, its message, a hint.
+
+``error`` is Kafka's name of it (TOPIC_ALREADY_EXISTS), or for what no broker said the name of a
+class (ConnectionFailedError): the two are never written alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kafka_admin_proto.cli.admin.common.answer import Row
+
+#: The ``error`` of an item whose change began, and was not seen on every broker in time.
+NOT_COMPLETE = "NotComplete"
+#: What the command did not run for: usage, a question that nobody answered with yes.
+USAGE, DECLINED, INTERRUPTED = "UsageError", "Declined", "Interrupted"
+
+#: Kafka's name of an error → what to do about it.
+_REMEDIES = {
+    "TOPIC_ALREADY_EXISTS": "--if-not-exists leaves such topics as they are",
+    "CLUSTER_AUTHORIZATION_FAILED": "the principal lacks an ACL on the cluster: kap acls list",
+    "TOPIC_AUTHORIZATION_FAILED": "the principal lacks an ACL on the topic: kap acls list",
+    "GROUP_AUTHORIZATION_FAILED": "the principal lacks an ACL on the group: kap acls list",
+    "INVALID_REPLICATION_FACTOR": "kap cluster describe lists the live brokers",
+    "NON_EMPTY_GROUP": "stop its members first: kap groups describe GROUP --members lists them",
+    "GROUP_ID_NOT_FOUND": "kap groups list has the groups",
+    "REASSIGNMENT_IN_PROGRESS": "kap partitions list shows it",
+    "TOPIC_DELETION_DISABLED": "the brokers run with delete.topic.enable=false",
+    "SECURITY_DISABLED": "the brokers run without authorizer.class.name",
+}
+
+
+def entries(about: str, items: Iterable[Mapping[str, Any]], key: str = "name") -> list[Row]:
+    """An entry for each item with an error; ``about`` names the kind of item: "topic"."""
+    return [
+        entry(item["error"], item.get("message"), {about: item[key]})
+        for item in items
+        if item.get("error")
+    ]
+
+
+def entry(error: str, message: str | None, about: Mapping[str, Any] | None = None) -> Row:
+    """One entry of ``errors``."""
+    row = {**(about or {}), "error": error, "message": message}
+    if error in _REMEDIES:
+        row["hint"] = _REMEDIES[error]
+    return row
+
+
+def incomplete(about: str, items: Iterable[Mapping[str, Any]], key: str = "name") -> list[Row]:
+    """An entry for each item that was not seen on every broker when the time was over."""
+    return [
+        entry(NOT_COMPLETE, item.get("message") or "; ".join(item["missing"]), {about: item[key]})
+        for item in items
+        if item.get("complete") is False and not item.get("error")
+    ]
+
+
+def of_exception(error: BaseException) -> Row:
+    """The entry of what ended the whole command."""
+    from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
+
+    if isinstance(error, BrokerError):
+        about = {"operation": error.context} if error.context else None
+        return entry(error.error, error.message, about)
+    about = None
+    if isinstance(error, ConnectionFailedError) and error.address not in ("", None):
+        about = {"address": error.address}
+    name = "ConnectionFailedError" if isinstance(error, OSError) else type(error).__name__
+    return entry(name, str(error), about)
+
+
+def near_misses(rows: Iterable[Row], about: str, names: Iterable[str]) -> None:
+    """Add "did you mean …?" to entries about a name that nothing has and others resemble."""
+    import difflib  # only for the complaint
+
+    known = list(names)
+    for row in rows:
+        if row["error"] not in ("UNKNOWN_TOPIC_OR_PARTITION", "GROUP_ID_NOT_FOUND"):
+            continue
+        close = difflib.get_close_matches(str(row.get(about)), known, n=3, cutoff=0.6)
+        if close:
+            row["hint"] = f"did you mean {', '.join(close)}?"

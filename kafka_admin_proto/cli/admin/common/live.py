@@ -1,0 +1,143 @@
+"""A command's way to the cluster: one client, opened when it is first needed.
+
+A shell keeps the client between its commands; otherwise it is closed at the command's end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from kafka_admin_proto.cli.admin.common.settings import DEFAULT_TIMEOUT_S, Settings
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from kafka_admin_proto.admin import AdminClient
+
+T = TypeVar("T")
+
+#: Seconds that names for completion stay good.
+_NAMES_AGE_S = 10.0
+
+
+class ClusterConnection:
+    """A client and the event loop that it lives in, which runs only while something is asked.
+
+    ``may_ask``: a password that is nowhere else may be asked for on the terminal.
+    """
+
+    def __init__(self, settings: Settings, *, may_ask: bool = True) -> None:
+        self.settings = settings
+        self._may_ask = may_ask
+        self._lock = threading.Lock()
+        self._arguments: Mapping[str, Any] = {}
+        self._runner: asyncio.Runner | None = None
+        self._client: AdminClient | None = None
+
+    def ask(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
+        """The result of an operation of the client. Ctrl-C cancels it: KeyboardInterrupt.
+
+        Threads wait for each other: the shell's completion asks from one of its own.
+        """
+        with self._lock:
+            return self._ask(operation)
+
+    def _ask(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
+        import asyncio
+
+        if self._runner is None:
+            from kafka_admin_proto.cli.admin.common.client import client_arguments
+
+            # Before the loop runs: it may ask for a password, which Ctrl-C is to end.
+            self._arguments = client_arguments(self.settings, may_ask=self._may_ask)
+            self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        return self._runner.run(self._run(operation))
+
+    async def _run(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
+        if self._client is None:
+            from kafka_admin_proto.cli.admin.common.client import new_client
+
+            self._client = new_client(self._arguments)
+        return await operation(self._client)
+
+    def close(self) -> None:
+        """Close the client's connections and its event loop."""
+        client, self._client = self._client, None
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            with runner:
+                if client is not None:
+                    runner.run(client.close())
+
+
+class ShellState:
+    """What a shell remembers from one command to the next: settings, client, names."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.connection = ClusterConnection(settings)
+        #: Kind of names → when they were asked for (seconds), and the names.
+        self._names: dict[str, tuple[float, list[str]]] = {}
+
+    def names(self, kind: str, ask: Callable[[AdminClient], Awaitable[Iterable[str]]]) -> list[str]:
+        """Names of that kind, at most some seconds old; none where the cluster does not answer."""
+        since, found = self._names.get(kind, (-_NAMES_AGE_S, []))
+        if time.monotonic() - since >= _NAMES_AGE_S:
+            from kafka_admin_proto.cli.admin.common.completion import within
+
+            with contextlib.suppress(Exception):  # a prompt is no place to say what failed
+                found = list(self.connection.ask(lambda client: within(ask(client))))
+            self._names[kind] = time.monotonic(), found
+        return found
+
+    def forget_names(self) -> None:
+        """A command may have changed what there is."""
+        self._names.clear()
+
+
+class Live:
+    """What a command gets: its settings, and ``ask`` for the cluster's answers."""
+
+    def __init__(self, settings: Settings, shell: ShellState | None, default_output: str) -> None:
+        self.settings = settings
+        self._default_output = default_output
+        self._shell = shell
+        self._own: ClusterConnection | None = None
+
+    @property
+    def output(self) -> str:
+        """Which of the outputs the answer is written in."""
+        return self.settings.output or self._default_output
+
+    @property
+    def timeout(self) -> float:
+        """Seconds for the whole command, 0 or less where nothing is to be waited for."""
+        given = self.settings.timeout
+        return DEFAULT_TIMEOUT_S if given is None else given
+
+    def ask(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
+        """The result of ``operation``; several calls of one command share a client."""
+        shell = self._shell
+        if shell is not None and shell.settings.connection == self.settings.connection:
+            return shell.connection.ask(operation)
+        if self._own is None:
+            self.settings.check()
+            self._own = ClusterConnection(self.settings)
+        return self._own.ask(operation)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._own is not None:
+            self._own.close()

@@ -1,0 +1,133 @@
+"""Types of parameters that several commands take, in the forms that Kafka's scripts have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import click
+
+from kafka_admin_proto.wire.secrets import is_secret_name
+
+#: What a topic's name may consist of: anything else in a name is a pattern.
+_NAME = re.compile(r"[a-zA-Z0-9._-]+")
+
+
+class KeyValue(click.ParamType[tuple[str, str]]):
+    """``name=value``; the value may be empty and contain more signs of equality."""
+
+    name = "name=value"
+
+    def convert(
+        self,
+        value: str | tuple[str, str],
+        parameter: click.Parameter | None,
+        context: click.Context | None,
+    ) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        key, sign, rest = value.partition("=")
+        if not sign or not key.strip():
+            self.fail(f"expected NAME=VALUE, as in retention.ms=86400000, not {key!r}")
+        return key.strip(), rest
+
+
+class ReplicaAssignment(click.ParamType[dict[int, list[int]]]):
+    """``1:2,2:3``: the replicas of partition 0, then those of partition 1, leaders first."""
+
+    name = "assignment"
+
+    def convert(
+        self,
+        value: str | dict[int, list[int]],
+        parameter: click.Parameter | None,
+        context: click.Context | None,
+    ) -> dict[int, list[int]]:
+        if isinstance(value, dict):
+            return value
+        try:
+            found = {
+                partition: [int(broker) for broker in text.split(":")]
+                for partition, text in enumerate(value.split(","))
+            }
+        except ValueError:
+            self.fail(
+                f"{value!r} is not an assignment: expected ids of brokers, as in 1:2,2:3 for the "
+                "replicas of partition 0 and of partition 1"
+            )
+        if twice := [p for p, brokers in found.items() if len(set(brokers)) < len(brokers)]:
+            self.fail(f"partition {twice[0]} has a broker twice; name each once")
+        return found
+
+
+class TopicPartition(click.ParamType[tuple[str, int]]):
+    """``topic:partition``, or ``topic-partition`` as Kafka writes it in its logs."""
+
+    name = "topic:partition"
+
+    def convert(
+        self,
+        value: str | tuple[str, int],
+        parameter: click.Parameter | None,
+        context: click.Context | None,
+    ) -> tuple[str, int]:
+        if isinstance(value, tuple):
+            return value
+        topic, sign, partition = value.rpartition(":" if ":" in value else "-")
+        if not sign or not partition.isdecimal() or not topic:
+            self.fail(f"{value!r} is not a partition: expected TOPIC:PARTITION, as in orders:3")
+        return topic, int(partition)
+
+
+class Numbers(click.ParamType[list[int]]):
+    """``1,2,3``."""
+
+    name = "numbers"
+
+    def convert(
+        self,
+        value: str | list[int],
+        parameter: click.Parameter | None,
+        context: click.Context | None,
+    ) -> list[int]:
+        if isinstance(value, list):
+            return value
+        try:
+            return [int(each) for each in value.split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is not a list of numbers: expected 1,2,3")
+
+
+def configs_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Configs of the command line; raises click.UsageError for one that holds a credential.
+
+    Every user of the machine sees the command line of a process.
+    """
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if is_secret_name(name):
+            raise click.UsageError(
+                f"{name} may be a credential, and everybody on this machine can read command "
+                "lines: write it into a file of NAME=VALUE lines and give --config-file FILE"
+            )
+        if name in found:
+            raise click.UsageError(f"{name} is given twice")
+        found[name] = value
+    return found
+
+
+def is_pattern(name: str) -> bool:
+    """Whether this is a regular expression: it has a sign that no topic's name has."""
+    return _NAME.fullmatch(name) is None
+
+
+def pattern_of(names: Sequence[str]) -> str:
+    """One regular expression for all of the names and patterns. Raises click.UsageError."""
+    for name in names:
+        try:
+            re.compile(name)
+        except re.error as error:
+            raise click.UsageError(
+                f"{name!r} is neither a name nor a regular expression: {error}"
+            ) from None
+    return "|".join(f"(?:{name if is_pattern(name) else re.escape(name)})" for name in names)

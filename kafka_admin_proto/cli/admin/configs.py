@@ -1,0 +1,280 @@
+"""``kap configs``: get, set and unset configs of topics, brokers, groups and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from kafka_admin_proto.cli.admin.common import completion, failures
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function, lazy_group
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.parameters import KeyValue, configs_of
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
+
+configs = lazy_group("configs", "Get, set and unset configs.")
+
+#: Option → type of resource.
+_RESOURCES: dict[str, ResourceType] = {
+    "topic": "topic",
+    "broker": "broker",
+    "broker_logger": "broker_logger",
+    "client_metrics": "client_metrics",
+    "group": "group",
+}
+
+
+def _resources(function: Function) -> Function:
+    """The options that name resources."""
+    for option in reversed(
+        (
+            click.option("--topic", "-t", multiple=True, shell_complete=completion.topics,
+                         help="A topic; repeatable."),
+            click.option("--broker", multiple=True, shell_complete=completion.brokers,
+                         help="A broker by its id; repeatable."),
+            click.option("--broker-defaults", is_flag=True, help="What holds for all brokers."),
+            click.option("--broker-logger", multiple=True, shell_complete=completion.brokers,
+                         help="Levels of the loggers of a broker."),
+            click.option("--client-metrics", multiple=True, help="A subscription (KIP-714)."),
+            click.option("--group", "-g", multiple=True, shell_complete=completion.groups,
+                         help="A group; repeatable."),
+        )
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@configs.command("get", cls=ClusterCommand, items="resources")
+@_resources
+@click.option("--key", multiple=True, help="This config alone; repeatable.")
+@click.option("--all", "everything", is_flag=True, help="Those too that nobody has set.")
+@click.option("--synonyms", is_flag=True, help="Where else the value may come from.")
+@click.option("--documentation", is_flag=True, help="What the config is for.")
+def get(
+    live: Live,
+    key: tuple[str, ...],
+    everything: bool,
+    synonyms: bool,
+    documentation: bool,
+    **named: Any,
+) -> Answer:
+    """Get configs that are set; with --all those too that are at their default.
+
+    \b
+    Examples:
+      kap configs get --topic orders
+      kap configs get --broker 1 --all --key log.retention.hours
+      kap configs get --broker-defaults
+    """
+    resources = _named(named)
+
+    def ask(client: Any) -> Any:
+        return client.describe_configs(
+            _structs(resources),
+            keys=key or None,
+            synonyms=synonyms,
+            documentation=documentation,
+        )
+
+    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    for item in items:
+        if not (everything or key):
+            item["configs"] = [each for each in item["configs"] if not each["is_default"]]
+    rows = [
+        {
+            **_flat(item),
+            "config": each["name"],
+            "value": MASK if each["sensitive"] else each["value"],
+            "source": each["source"],
+            "read_only": each["read_only"],
+            "type": each["type"],
+            "documentation": each["documentation"],
+        }
+        for item in items
+        for each in item["configs"]
+    ]
+    errors = _errors(items, live)
+    return Answer(
+        document={"resources": items},
+        tables=[Table(rows=rows, hidden=("type",) if documentation else ("type", "documentation"))],
+        errors=errors,
+        notes=[] if rows or errors else ["nothing is set; --all has the defaults too"],
+    )
+
+
+@configs.command("set", cls=ClusterCommand, items="resources")
+@_resources
+@click.argument("pairs", nargs=-1, type=KeyValue(), metavar="[NAME=VALUE]...")
+@click.option(
+    "--config",
+    type=KeyValue(),
+    multiple=True,
+    metavar="K=V",
+    shell_complete=completion.topic_configs,
+    help="A config to set; repeatable.",
+)
+@click.option(
+    "--config-file",
+    type=click.Path(dir_okay=False),
+    help="A file of NAME=VALUE lines: for passwords, which command lines show.",
+)
+@click.option(
+    "--append",
+    type=KeyValue(),
+    multiple=True,
+    metavar="K=V",
+    help="Add to a config that is a list; repeatable.",
+)
+@click.option(
+    "--subtract",
+    type=KeyValue(),
+    multiple=True,
+    metavar="K=V",
+    help="Take from a config that is a list; repeatable.",
+)
+@click.option(
+    "--dry-run",
+    "--validate-only",
+    "dry_run",
+    is_flag=True,
+    help="Let the cluster check it, and change nothing.",
+)
+def set_configs(
+    live: Live,
+    pairs: tuple[tuple[str, str], ...],
+    config: tuple[tuple[str, str], ...],
+    config_file: str | None,
+    append: tuple[tuple[str, str], ...],
+    subtract: tuple[tuple[str, str], ...],
+    dry_run: bool,
+    **named: Any,
+) -> Answer:
+    """Set configs. What is not named stays as it is.
+
+    \b
+    Examples:
+      kap configs set --topic orders retention.ms=86400000
+      kap configs set --broker 1 --config-file keystore.properties
+      kap configs set --topic orders --append cleanup.policy=compact
+    """
+    wanted = configs_of([*pairs, *config])
+    if config_file is not None:
+        from kafka_admin_proto.admin.settings.properties import read_properties
+
+        wanted |= read_properties(config_file)
+    more, less = configs_of(append), configs_of(subtract)
+    if not (wanted or more or less):
+        raise click.UsageError("name what to set: NAME=VALUE, --config-file, --append, --subtract")
+    return _alter(live, _named(named), dry_run, "set", set=wanted, append=more, subtract=less)
+
+
+@configs.command("unset", cls=ClusterCommand, items="resources")
+@_resources
+@click.argument("keys", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--delete-config",
+    multiple=True,
+    shell_complete=completion.topic_configs,
+    help="A config to unset; repeatable.",
+)
+@click.option(
+    "--dry-run",
+    "--validate-only",
+    "dry_run",
+    is_flag=True,
+    help="Let the cluster check it, and change nothing.",
+)
+def unset(
+    live: Live, keys: tuple[str, ...], delete_config: tuple[str, ...], dry_run: bool, **named: Any
+) -> Answer:
+    """Unset configs: each is at its default again.
+
+    \b
+    Example:
+      kap configs unset --topic orders retention.ms
+    """
+    wanted = list(dict.fromkeys([*keys, *delete_config]))
+    if not wanted:
+        raise click.UsageError("name what to unset: kap configs unset --topic TOPIC NAME")
+    return _alter(live, _named(named), dry_run, "unset", delete=wanted)
+
+
+def _named(options: dict[str, Any]) -> list[tuple[ResourceType, str]]:
+    """Type and name of each resource. Raises click.UsageError where none is named."""
+    found = [(kind, name) for option, kind in _RESOURCES.items() for name in options[option]]
+    if options["broker_defaults"]:
+        found.append(("broker", ""))
+    if not found:
+        raise click.UsageError(
+            "whose configs? Name --topic, --broker, --broker-defaults, --group, …"
+        )
+    return list(dict.fromkeys(found))
+
+
+def _structs(resources: Sequence[tuple[ResourceType, str]]) -> list[ConfigResource]:
+    from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
+
+    return [ConfigResource(type=kind, name=name) for kind, name in resources]
+
+
+def _alter(
+    live: Live,
+    resources: Sequence[tuple[ResourceType, str]],
+    dry_run: bool,
+    done: str,
+    **change: Any,
+) -> Answer:
+    def ask(client: Any) -> Any:
+        from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
+
+        changes = [ConfigChange(resource=each, **change) for each in _structs(resources)]
+        return client.alter_configs(changes, validate_only=dry_run)
+
+    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    shown = {
+        how: {name: MASK if is_secret_name(name) else value for name, value in each.items()}
+        if isinstance(each, dict)
+        else each
+        for how, each in change.items()
+        if each
+    }
+    for item in items:
+        item["change"] = shown
+    rows = [
+        {**_flat(item), "change": how, "config": name, "value": values.get(name)
+         if isinstance(values, dict) else None}
+        for item in items
+        if not item["error"]
+        for how, values in shown.items()
+        for name in values
+    ]  # fmt: skip
+    errors = _errors(items, live)
+    count = sum(not item["error"] for item in items)
+    return Answer(
+        document={"resources": items, "dry_run": dry_run},
+        tables=[Table(rows=rows)],
+        errors=errors,
+        notes=[f"{'would be ' if dry_run else ''}{done} for {count} of {len(items)}"],
+    )
+
+
+def _flat(item: Row) -> Row:
+    return {"resource_type": item["type"], "resource": item["name"]}
+
+
+def _errors(items: Sequence[Row], live: Live) -> list[Row]:
+    found = [
+        failures.entry(item["error"], item["message"], {item["type"]: item["name"]})
+        for item in items
+        if item["error"]
+    ]
+    if any(each["error"] == "UNKNOWN_TOPIC_OR_PARTITION" for each in found):
+        names = [each.name for each in live.ask(lambda client: client.list_topics())]
+        failures.near_misses(found, "topic", names)
+    return found

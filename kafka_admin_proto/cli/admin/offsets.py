@@ -1,0 +1,394 @@
+"""``kap offsets``: of logs, and those that groups have committed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+import msgspec
+
+from kafka_admin_proto.cli.admin.common import completion, failures
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
+from kafka_admin_proto.cli.admin.common.confirm import confirm
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.parameters import (
+    Numbers,
+    TopicPartition,
+    is_pattern,
+    pattern_of,
+)
+from kafka_admin_proto.cli.filters import Instant
+
+offsets = lazy_group("offsets", "Offsets of logs, and those that groups have committed.")
+
+#: What --time may name, as Kafka's script spells it.
+_TIMES = {
+    "earliest": "earliest", "latest": "latest", "max-timestamp": "max_timestamp",
+    "earliest-local": "earliest_local", "latest-tiered": "latest_tiered",
+    "-2": "earliest", "-1": "latest", "-3": "max_timestamp",
+}  # fmt: skip
+
+_Partition = tuple[str, int]
+
+
+@offsets.command("get", cls=ClusterCommand, items="offsets")
+@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@click.option(
+    "--topic",
+    "-t",
+    multiple=True,
+    shell_complete=completion.topics,
+    help="A topic, or a regular expression; repeatable. All topics otherwise.",
+)
+@click.option("--partitions", type=Numbers(), metavar="0,1", help="These partitions alone.")
+@click.option(
+    "--time",
+    "when",
+    default="latest",
+    show_default=True,
+    metavar="WHEN",
+    help="earliest, latest, max-timestamp, earliest-local, latest-tiered, milliseconds since 1970, "
+    "or a time like 2026-01-31T12:00:00: the first offset at or after it.",
+)
+@click.option("--exclude-internal-topics", is_flag=True, help="Leave out __consumer_offsets, …")
+@click.option("--read-committed", is_flag=True, help="Latest: before transactions that are open.")
+def get(
+    live: Live,
+    names: tuple[str, ...],
+    topic: tuple[str, ...],
+    partitions: list[int] | None,
+    when: str,
+    exclude_internal_topics: bool,
+    read_committed: bool,
+) -> Answer:
+    """Get offsets of partitions: where logs begin or end, or where they are at a time.
+
+    \b
+    Examples:
+      kap offsets get orders
+      kap offsets get orders --time earliest --partitions 0,1
+      kap offsets get --topic 'orders-.*' --time 2026-01-31T12:00:00
+    """
+    at = _time(when)
+    given = [*names, *topic]
+
+    async def ask(client: Any) -> tuple[Any, list[Row]]:
+        wanted, unknown = await _partitions(client, given, not exclude_internal_topics)
+        if partitions is not None:
+            wanted = [each for each in wanted if each[1] in partitions]
+        isolation = "read_committed" if read_committed else "read_uncommitted"
+        return await client.list_offsets(dict.fromkeys(wanted, at), isolation=isolation), unknown
+
+    found, unknown = live.ask(ask)
+    items: list[Row] = msgspec.to_builtins(found)
+    return Answer(
+        document={"offsets": items, "time": when},
+        tables=[Table(rows=items, hidden=("error", "message"))],
+        errors=[*unknown, *_errors(items)],
+        notes=[] if items or unknown else ["no partitions"],
+    )
+
+
+@offsets.command("reset", cls=ClusterCommand, items="offsets")
+@click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
+@click.option(
+    "--topic",
+    "-t",
+    multiple=True,
+    shell_complete=completion.topics,
+    help="All partitions of a topic; repeatable.",
+)
+@click.option(
+    "--partition",
+    type=TopicPartition(),
+    multiple=True,
+    metavar="TOPIC:N",
+    help="One partition; repeatable.",
+)
+@click.option("--all-topics", is_flag=True, help="All that the group has committed.")
+@click.option("--to-earliest", "to", flag_value="earliest", help="Where the log begins.")
+@click.option("--to-latest", "to", flag_value="latest", help="Where the log ends.")
+@click.option("--to-offset", type=click.IntRange(0), help="This offset.")
+@click.option("--to-datetime", type=Instant(), help="The first record at or after this time.")
+@click.option("--shift-by", type=int, help="So many records on, or back where negative.")
+@click.option("--dry-run", is_flag=True, help="Say what would be committed.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def reset(
+    live: Live,
+    group: str,
+    topic: tuple[str, ...],
+    partition: tuple[_Partition, ...],
+    all_topics: bool,
+    to: str | None,
+    to_offset: int | None,
+    to_datetime: int | None,
+    shift_by: int | None,
+    dry_run: bool,
+    yes: bool,
+) -> Answer:
+    """Commit other offsets for a group without members. No offset leaves the log's range.
+
+    \b
+    Examples:
+      kap offsets reset --group billing --topic orders --to-earliest --dry-run
+      kap offsets reset --group billing --partition orders:3 --to-offset 4711
+      kap offsets reset --group billing --all-topics --shift-by -100 --yes
+    """
+    if sum(each is not None for each in (to, to_offset, to_datetime, shift_by)) != 1:
+        raise click.UsageError(
+            "say where to, once: --to-earliest, --to-latest, --to-offset, --to-datetime or "
+            "--shift-by"
+        )
+    if bool(topic or partition) == all_topics:
+        raise click.UsageError("name --topic or --partition, or give --all-topics")
+
+    async def ask(client: Any) -> tuple[list[Row], list[Row]]:
+        (committed,) = await client.list_group_offsets({group: None})
+        if committed.error is not None:
+            return [], [failures.entry(committed.error, committed.message, {"group": group})]
+        current = {(each.topic, each.partition): each.offset for each in committed.offsets}
+        wanted = list(current) if all_topics else list(partition)
+        unknown: list[Row] = []
+        if topic:
+            found, unknown = await _partitions(client, topic, True)
+            wanted = list(dict.fromkeys([*wanted, *found]))
+        lows = await _ask_offsets(client, wanted, "earliest")
+        highs = await _ask_offsets(client, wanted, "latest")
+        if to_datetime is not None:
+            at_time = await _ask_offsets(client, wanted, to_datetime // 1000)
+        plan = []
+        for key in wanted:
+            low, high = lows[key], highs[key]
+            error = low["error"] or high["error"]
+            new: int | None = None
+            if error is None:
+                if to is not None:
+                    new = (low if to == "earliest" else high)["offset"]
+                elif to_offset is not None:
+                    new = to_offset
+                elif to_datetime is not None:
+                    new = at_time[key]["offset"]
+                    new = high["offset"] if new is None or new < 0 else new
+                elif shift_by is not None:
+                    before = current.get(key)
+                    new = (high["offset"] if before is None else before) + shift_by
+                new = min(max(new or 0, low["offset"]), high["offset"])
+            plan.append({
+                "group_id": group, "topic": key[0], "partition": key[1],
+                "offset": current.get(key), "new_offset": new,
+                "error": error, "message": low["message"] or high["message"],
+            })  # fmt: skip
+        return plan, unknown
+
+    plan, unknown = live.ask(ask)
+    usable = [row for row in plan if row["error"] is None]
+    if usable and not dry_run:
+        confirm(
+            f"Commit {len(usable)} offsets for group {group}?",
+            yes=yes,
+            names=[f"{row['topic']}:{row['partition']} {_text(row['offset'])} → {row['new_offset']}"
+                   for row in usable],
+        )  # fmt: skip
+        new = {(row["topic"], row["partition"]): row["new_offset"] for row in usable}
+        results = live.ask(lambda client: client.alter_group_offsets(group, new))
+        failed = {(each.topic, each.partition): each for each in results if each.error}
+        for row in usable:
+            each = failed.get((row["topic"], row["partition"]))
+            if each is not None:
+                row["error"], row["message"] = each.error, each.message
+    fine = sum(row["error"] is None for row in plan)
+    return Answer(
+        document={"offsets": plan, "dry_run": dry_run},
+        tables=[Table(rows=plan, hidden=("error", "message"))],
+        errors=[*unknown, *_errors(plan)],
+        notes=[f"{'would commit' if dry_run else 'committed'} {fine} of {len(plan)}"],
+    )
+
+
+@offsets.command("delete", cls=ClusterCommand, items="offsets")
+@click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
+@click.option(
+    "--topic",
+    "-t",
+    multiple=True,
+    shell_complete=completion.topics,
+    help="All partitions of a topic; repeatable.",
+)
+@click.option(
+    "--partition",
+    type=TopicPartition(),
+    multiple=True,
+    metavar="TOPIC:N",
+    help="One partition; repeatable.",
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def delete(
+    live: Live,
+    group: str,
+    topic: tuple[str, ...],
+    partition: tuple[_Partition, ...],
+    yes: bool,
+) -> Answer:
+    """Delete committed offsets of a group.
+
+    \b
+    Example:
+      kap offsets delete --group billing --topic orders
+    """
+    if not topic and not partition:
+        raise click.UsageError("name --topic or --partition")
+
+    async def find(client: Any) -> tuple[list[_Partition], list[Row]]:
+        (committed,) = await client.list_group_offsets({group: None})
+        if committed.error is not None:
+            return [], [failures.entry(committed.error, committed.message, {"group": group})]
+        found = [(o.topic, o.partition) for o in committed.offsets if o.topic in topic]
+        return list(dict.fromkeys([*found, *partition])), []
+
+    wanted, unknown = live.ask(find)
+    items: list[Row] = []
+    if wanted:
+        confirm(
+            f"Delete {len(wanted)} committed offsets of group {group}?",
+            yes=yes,
+            names=[f"{name}:{number}" for name, number in wanted],
+        )
+        results = live.ask(lambda client: client.delete_group_offsets(group, wanted))
+        items = [{"group_id": group, **each} for each in msgspec.to_builtins(results)]
+    fine = sum(not item["error"] for item in items)
+    return Answer(
+        document={"offsets": items},
+        tables=[Table(rows=items, hidden=("error", "message"))],
+        errors=[*unknown, *_errors(items)],
+        notes=[f"deleted {fine} of {len(items)}"] if not unknown else [],
+    )
+
+
+@offsets.command("delete-records", cls=ClusterCommand, items="partitions")
+@click.argument("places", nargs=-1, metavar="[TOPIC:PARTITION:OFFSET]...")
+@click.option(
+    "--offset-json-file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help='Kafka\'s own file: {"partitions": [{"topic", "partition", "offset"}]}.',
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def delete_records(
+    live: Live, places: tuple[str, ...], offset_json_file: str | None, yes: bool
+) -> Answer:
+    """Delete the records before an offset; -1 stands for the end of the log.
+
+    \b
+    Example:
+      kap offsets delete-records orders:0:4711 orders:1:-1
+    """
+    wanted = {key: offset for key, offset in map(_place, places)}
+    if offset_json_file is not None:
+        wanted |= _places_in(offset_json_file)
+    if not wanted:
+        raise click.UsageError("say what to delete: TOPIC:PARTITION:OFFSET, or --offset-json-file")
+    confirm(
+        f"Delete records of {len(wanted)} partition{'s' * (len(wanted) != 1)} for good?",
+        yes=yes,
+        names=[f"{topic}:{number} before offset {'the end' if offset == -1 else offset}"
+               for (topic, number), offset in wanted.items()],
+    )  # fmt: skip
+    results = live.ask(lambda client: client.delete_records(wanted))
+    items: list[Row] = msgspec.to_builtins(results)
+    return Answer(
+        document={"partitions": items},
+        tables=[Table(rows=items, hidden=("error", "message"))],
+        errors=_errors(items),
+    )
+
+
+def _time(text: str) -> str | int:
+    """What --time says: a name, or milliseconds since 1970. Raises click.UsageError."""
+    if text in _TIMES:
+        return _TIMES[text]
+    if text.isdecimal():
+        return int(text)
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.UsageError(
+            f"--time {text}: expected {', '.join(list(_TIMES)[:5])}, milliseconds since 1970, or a "
+            "time like 2026-01-31T12:00:00"
+        ) from None
+    if found.tzinfo is None:
+        found = found.replace(tzinfo=UTC)
+    return round(found.timestamp() * 1000)
+
+
+async def _partitions(
+    client: Any, names: Sequence[str], internal: bool
+) -> tuple[list[_Partition], list[Row]]:
+    """The partitions of topics, all or those named, and entries for names that nothing has."""
+    pattern = pattern_of(names) if names else None
+    found = await client.list_topics(pattern=pattern, include_internal=internal)
+    wanted = [(each.name, number) for each in found for number in range(each.partitions)]
+    there = {each.name for each in found}
+    unknown = [
+        failures.entry(
+            "UNKNOWN_TOPIC_OR_PARTITION",
+            "This server does not host this topic-partition.",
+            {"topic": name},
+        )
+        for name in names
+        if not is_pattern(name) and name not in there
+    ]
+    if unknown:
+        everything = await client.list_topics()
+        failures.near_misses(unknown, "topic", [each.name for each in everything])
+    return wanted, unknown
+
+
+async def _ask_offsets(
+    client: Any, wanted: Sequence[_Partition], when: str | int
+) -> Mapping[_Partition, Row]:
+    found = await client.list_offsets(dict.fromkeys(wanted, when)) if wanted else []
+    return {(each.topic, each.partition): msgspec.to_builtins(each) for each in found}
+
+
+def _place(text: str) -> tuple[_Partition, int]:
+    parts = text.rsplit(":", 2)
+    try:
+        topic, partition, offset = parts
+        found = (topic, int(partition)), int(offset)
+    except ValueError:
+        raise click.UsageError(
+            f"{text!r}: expected TOPIC:PARTITION:OFFSET, as in orders:0:4711"
+        ) from None
+    if found[1] < -1 or found[0][1] < 0 or not topic:
+        raise click.UsageError(f"{text!r}: offsets are 0 or more, or -1 for the end of the log")
+    return found
+
+
+def _places_in(file: str) -> dict[_Partition, int]:
+    import json
+
+    with click.open_file(file, encoding="utf-8") as source:
+        try:
+            rows = json.load(source)["partitions"]
+            return {(row["topic"], int(row["partition"])): int(row["offset"]) for row in rows}
+        except (ValueError, KeyError, TypeError) as error:
+            raise click.UsageError(
+                f"{file}: {error!r}; expected "
+                '{"partitions": [{"topic": "orders", "partition": 0, "offset": 4711}]}'
+            ) from None
+
+
+def _errors(items: Sequence[Row]) -> list[Row]:
+    return [
+        failures.entry(
+            item["error"], item["message"], {"topic": item["topic"], "partition": item["partition"]}
+        )
+        for item in items
+        if item["error"]
+    ]
+
+
+def _text(offset: int | None) -> str:
+    return "none" if offset is None else str(offset)

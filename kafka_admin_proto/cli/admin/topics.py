@@ -1,0 +1,390 @@
+"""``kap topics``: create, delete, list and describe topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from kafka_admin_proto.cli.admin.common import completion, failures
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, lazy_group
+from kafka_admin_proto.cli.admin.common.confirm import confirm
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.parameters import (
+    KeyValue,
+    ReplicaAssignment,
+    configs_of,
+    is_pattern,
+    pattern_of,
+)
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
+
+topics = lazy_group(
+    "topics",
+    "Create, change, delete, list and describe topics.",
+    {},
+)
+
+_DRY_RUN = click.option(
+    "--dry-run", "--validate-only", "dry_run", is_flag=True, help="Say what would be done."
+)
+_YES = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+_TOPIC_ID = click.option(
+    "--topic-id", "--topic_id", "topic_id", multiple=True, help="A topic by its id; repeatable."
+)
+
+
+def _topic_option(help: str) -> Option:
+    return click.option("--topic", "-t", multiple=True, shell_complete=completion.topics, help=help)
+
+
+@topics.command("create", cls=ClusterCommand, items="topics")
+@click.argument("names", nargs=-1, metavar="[TOPIC]...")
+@_topic_option("A topic to create; repeatable.")
+@click.option("--partitions", type=click.IntRange(1), help="The brokers' num.partitions otherwise.")
+@click.option(
+    "--replication-factor",
+    type=click.IntRange(1),
+    help="The brokers' default.replication.factor otherwise.",
+)
+@click.option(
+    "--replica-assignment",
+    type=ReplicaAssignment(),
+    metavar="1:2,2:3",
+    help="Brokers of each partition, leaders first, in place of the two above.",
+)
+@click.option(
+    "--config",
+    type=KeyValue(),
+    multiple=True,
+    metavar="K=V",
+    shell_complete=completion.topic_configs,
+    help="A config of the topics; repeatable.",
+)
+@click.option("--if-not-exists", is_flag=True, help="A topic that exists is no failure.")
+@_DRY_RUN
+def create(
+    live: Live,
+    names: tuple[str, ...],
+    topic: tuple[str, ...],
+    partitions: int | None,
+    replication_factor: int | None,
+    replica_assignment: dict[int, list[int]] | None,
+    config: tuple[tuple[str, str], ...],
+    if_not_exists: bool,
+    dry_run: bool,
+) -> Answer:
+    """Create topics, and wait until every broker has them.
+
+    \b
+    Examples:
+      kap topics create orders --partitions 6 --replication-factor 3
+      kap topics create --topic a --topic b --config retention.ms=86400000
+      kap topics create orders --replica-assignment 1:2,2:3,3:1
+    """
+    if replica_assignment and (partitions or replication_factor):
+        raise click.UsageError(
+            "--replica-assignment says both already: leave --partitions and "
+            "--replication-factor out"
+        )
+    wanted = all_names(names, topic, "create")
+    configs: dict[str, str | None] = {**configs_of(config)}
+
+    def ask(client: Any) -> Any:
+        from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+
+        made = [
+            NewTopic(
+                name=name,
+                partitions=partitions or -1,
+                replication_factor=replication_factor or -1,
+                assignment=replica_assignment,
+                configs=configs,
+            )
+            for name in wanted
+        ]
+        return client.create_topics(made, timeout=live.timeout, validate_only=dry_run)
+
+    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    for item in items:
+        existed = item["error"] == "TOPIC_ALREADY_EXISTS" and if_not_exists
+        if existed:
+            item["error"] = None
+        item["existed"] = existed
+    return _changed(items, "would create" if dry_run else "created", {"dry_run": dry_run})
+
+
+@topics.command("delete", cls=ClusterCommand, items="topics")
+@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@_topic_option("A topic to delete, or a regular expression; repeatable.")
+@_TOPIC_ID
+@click.option("--if-exists", is_flag=True, help="A topic that does not exist is no failure.")
+@click.option("--dry-run", is_flag=True, help="Say what would be deleted.")
+@_YES
+def delete(
+    live: Live,
+    names: tuple[str, ...],
+    topic: tuple[str, ...],
+    topic_id: tuple[str, ...],
+    if_exists: bool,
+    dry_run: bool,
+    yes: bool,
+) -> Answer:
+    """Delete topics with all their records, and wait until no broker has them.
+
+    A regular expression has to match the whole name; internal topics are never meant by one.
+
+    \b
+    Examples:
+      kap topics delete orders
+      kap topics delete --topic 'test-.*' --yes
+      kap topics delete --topic-id AAAAAAAAAAAAAAAAAAAAAQ
+    """
+    given = all_names(names, topic, "delete", topic_id)
+    plain = [name for name in given if not is_pattern(name)]
+    patterns = [name for name in given if is_pattern(name)]
+    if patterns:
+        found = live.ask(
+            lambda client: client.list_topics(pattern=pattern_of(patterns), include_internal=False)
+        )
+        plain = list(dict.fromkeys([*plain, *(each.name for each in found)]))
+    if dry_run:
+        return _would_delete(live, plain, topic_id, if_exists)
+    if not plain and not topic_id:
+        return Answer(document={"topics": []}, tables=(), notes=["no topic matches"])
+    wanted = [*plain, *topic_id]
+    confirm(
+        f"Delete {_count(wanted)} and all their records?"
+        if len(wanted) > 1
+        else f"Delete topic {wanted[0]} and all its records?",
+        yes=yes,
+        names=wanted if len(wanted) > 1 else (),
+    )
+    results = live.ask(
+        lambda client: client.delete_topics(
+            plain, topic_ids=topic_id, if_exists=if_exists, timeout=live.timeout
+        )
+    )
+    return _changed(msgspec.to_builtins(results), "deleted", {"dry_run": False}, live)
+
+
+def _would_delete(
+    live: Live, names: Sequence[str], topic_ids: Sequence[str], if_exists: bool
+) -> Answer:
+    found = _described(live, names, topic_ids) if names or topic_ids else []
+    items = []
+    for each in msgspec.to_builtins(found):
+        unknown = each["error"] in ("UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID")
+        error, message = each["error"], each["message"]
+        items.append({
+            "name": each["name"], "topic_id": each["topic_id"],
+            "partitions": len(each["partitions"]),
+            "error": None if unknown and if_exists else error, "message": message,
+        })  # fmt: skip
+    return _changed(items, "would delete", {"dry_run": True}, live)
+
+
+def _described(
+    live: Live, names: Sequence[str], topic_ids: Sequence[str]
+) -> list[TopicDescription]:
+    return live.ask(lambda client: client.describe_topics(names, topic_ids=topic_ids))
+
+
+@topics.command("list", cls=ClusterCommand, items="topics")
+@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@_topic_option("A topic, or a regular expression; repeatable.")
+@click.option("--exclude-internal", is_flag=True, help="Leave out __consumer_offsets and the like.")
+def list_topics(
+    live: Live, names: tuple[str, ...], topic: tuple[str, ...], exclude_internal: bool
+) -> Answer:
+    """List topics.
+
+    \b
+    Examples:
+      kap topics list
+      kap topics list --topic 'orders-.*' --output json
+    """
+    given = [*names, *topic]
+    found = live.ask(
+        lambda client: client.list_topics(
+            pattern=pattern_of(given) if given else None, include_internal=not exclude_internal
+        )
+    )
+    items = msgspec.to_builtins(found)
+    return Answer(
+        document={"topics": items},
+        tables=[
+            Table(
+                rows=[
+                    {
+                        "topic": item["name"],
+                        "partitions": item["partitions"],
+                        "topic_id": item["topic_id"],
+                        "internal": item["internal"],
+                    }
+                    for item in items
+                ]
+            )
+        ],
+        notes=[] if items else ["no topics"],
+    )
+
+
+@topics.command("describe", cls=ClusterCommand, items="topics")
+@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@_topic_option("A topic, or a regular expression; repeatable. All topics otherwise.")
+@_TOPIC_ID
+@click.option("--exclude-internal", is_flag=True, help="Leave out __consumer_offsets and the like.")
+@click.option("--lag", is_flag=True, help="How far each replica is behind its leader.")
+@click.option("--under-replicated-partitions", is_flag=True, help="Those alone.")
+@click.option("--unavailable-partitions", is_flag=True, help="Those without a leader alone.")
+@click.option("--topics-with-overrides", is_flag=True, help="Topics with configs of their own.")
+def describe(
+    live: Live,
+    names: tuple[str, ...],
+    topic: tuple[str, ...],
+    topic_id: tuple[str, ...],
+    exclude_internal: bool,
+    lag: bool,
+    under_replicated_partitions: bool,
+    unavailable_partitions: bool,
+    topics_with_overrides: bool,
+) -> Answer:
+    """Describe topics: partitions, leaders, replicas, in-sync replicas, overridden configs.
+
+    \b
+    Examples:
+      kap topics describe orders
+      kap topics describe --topic 'orders-.*' --lag --output json
+      kap topics describe --under-replicated-partitions
+    """
+    given = [*names, *topic]
+    pattern = pattern_of(given) if any(map(is_pattern, given)) else None
+    found = live.ask(
+        lambda client: client.describe_topics(
+            None if pattern or (not given and not topic_id) else given,
+            topic_ids=topic_id,
+            pattern=pattern,
+            include_internal=not exclude_internal,
+            lag=lag,
+            configs=True,
+        )
+    )
+    items: list[Row] = msgspec.to_builtins(found)
+    if under_replicated_partitions:
+        _keep_partitions(items, lambda each: len(each["isr"]) < len(each["replicas"]))
+    if unavailable_partitions:
+        _keep_partitions(items, lambda each: each["leader"] is None or each["leader"] < 0)
+    if topics_with_overrides:
+        items = [item for item in items if item["configs"] or item["error"]]
+    errors = failures.entries("topic", items)
+    failures.near_misses(errors, "topic", _names_for(errors, live))
+    tables = [Table(rows=_partition_rows(item), title=_title(item), hidden=("topic", "topic_id"))
+              for item in items if not item["error"]]  # fmt: skip
+    return Answer(
+        document={"topics": items},
+        tables=tables,
+        errors=errors,
+        notes=[] if items else ["no topic is like that" if given else "no topics"],
+    )
+
+
+def all_names(
+    names: Sequence[str], more: Sequence[str], verb: str, ids: Sequence[str] = ()
+) -> list[str]:
+    """The topics of a command, each once. Raises click.UsageError where there are none, or two."""
+    found = [*names, *more]
+    if not found and not ids:
+        raise click.UsageError(f"name the topics to {verb}: kap topics {verb} TOPIC, or --topic")
+    if twice := [name for place, name in enumerate(found) if name in found[:place]]:
+        raise click.UsageError(f"topic {twice[0]} is named twice")
+    return found
+
+
+def _changed(items: list[Row], done: str, about: Row, live: Live | None = None) -> Answer:
+    """The answer of what changes topics: one item for each."""
+    errors = [*failures.entries("topic", items), *failures.incomplete("topic", items)]
+    for error in errors:
+        if error["topic"] is None:
+            error["topic"] = error.pop("topic_id", None)
+    if live is not None:
+        failures.near_misses(errors, "topic", _names_for(errors, live))
+    fine = [item for item in items if not item["error"] and not item.get("existed")]
+    return Answer(
+        document={"topics": items, **about},
+        tables=[Table(rows=[_changed_row(item) for item in items],
+                      hidden=("error", "message"))],
+        errors=errors,
+        notes=[f"{done} {_count(fine)}"] if not errors or fine else [],
+    )  # fmt: skip
+
+
+def _changed_row(item: Row) -> Row:
+    configs = item.get("configs") or []
+    own = {each["name"]: each["value"] for each in configs if not each["is_default"]}
+    return {
+        "topic": item["name"],
+        "topic_id": item["topic_id"],
+        "partitions": item.get("partitions"),
+        "replication_factor": item.get("replication_factor"),
+        "configs": own,
+        "error": item["error"],
+        "message": item["message"],
+    }
+
+
+def _names_for(errors: Sequence[Row], live: Live) -> list[str]:
+    """Names of all topics where an error asks for near misses."""
+    if not any(each["error"] == "UNKNOWN_TOPIC_OR_PARTITION" for each in errors):
+        return []
+    return [each.name for each in live.ask(lambda client: client.list_topics())]
+
+
+def _keep_partitions(items: list[Row], wanted: Any) -> None:
+    for item in items:
+        item["partitions"] = [each for each in item["partitions"] if wanted(each)]
+    items[:] = [item for item in items if item["partitions"] or item["error"]]
+
+
+def _title(item: Row) -> str:
+    parts = [f"topic {item['name']}"]
+    if item["topic_id"]:
+        parts.append(f"id {item['topic_id']}")
+    if item["internal"]:
+        parts.append("internal")
+    if item["configs"]:
+        parts.append("configs " + " ".join(f"{k}={v}" for k, v in item["configs"].items()))
+    return ", ".join(parts)
+
+
+def _partition_rows(item: Row) -> list[Row]:
+    return [
+        {
+            "topic": item["name"],
+            "topic_id": item["topic_id"],
+            "partition": each["partition"],
+            "leader": each["leader"],
+            "replicas": each["replicas"],
+            "isr": each["isr"],
+            "offline": each["offline"],
+            "elr": each["elr"],
+            "last_known_elr": each["last_known_elr"],
+            "leader_epoch": each["leader_epoch"],
+            "lag": _lag(each["lag"]),
+            "error": each["error"],
+        }
+        for each in item["partitions"]
+    ]
+
+
+def _lag(replicas: list[Row] | None) -> Row | None:
+    return None if replicas is None else {str(each["broker"]): each["lag"] for each in replicas}
+
+
+def _count(items: Sequence[Any]) -> str:
+    return f"{len(items)} topic{'s' * (len(items) != 1)}"

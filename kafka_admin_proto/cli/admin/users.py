@@ -1,0 +1,283 @@
+"""``kap users``: SCRAM users, and the quotas of users, clients and addresses."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from kafka_admin_proto.cli.admin.common import failures
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
+from kafka_admin_proto.cli.admin.common.confirm import confirm
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.parameters import KeyValue
+
+users = lazy_group("users", "SCRAM users and their passwords; quotas.")
+
+#: Where a new password may come from, beside a file and the terminal.
+NEW_PASSWORD = "KAP_NEW_PASSWORD"
+_MECHANISMS = click.Choice(["SCRAM-SHA-256", "SCRAM-SHA-512"], case_sensitive=False)
+
+
+@users.command("list", cls=ClusterCommand, items="users")
+@click.argument("names", nargs=-1, metavar="[USER]...")
+def list_users(live: Live, names: tuple[str, ...]) -> Answer:
+    """List SCRAM users: their mechanisms and iterations. Passwords cannot be read back.
+
+    \b
+    Examples:
+      kap users list
+      kap users list alice
+    """
+    found = live.ask(lambda client: client.describe_users(names or None))
+    items: list[Row] = msgspec.to_builtins(found)
+    rows = [{"user": item["user"], **each} for item in items for each in item["credentials"]]
+    return Answer(
+        document={"users": items},
+        tables=[Table(rows=rows)],
+        errors=failures.entries("user", items, "user"),
+        notes=[] if items else ["no SCRAM users"],
+    )
+
+
+@users.command("set", cls=ClusterCommand, items="users")
+@click.argument("name", metavar="USER")
+@click.option(
+    "--mechanism",
+    type=_MECHANISMS,
+    multiple=True,
+    default=("SCRAM-SHA-512",),
+    show_default=True,
+    help="A mechanism to log in with; repeatable.",
+)
+@click.option(
+    "--iterations", type=click.IntRange(4096, 16384), default=4096, show_default=True,
+    help="Rounds of hashing.",
+)  # fmt: skip
+@click.option(
+    "--password-file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="A file that holds the password in its first line; - is standard input.",
+)
+def set_user(
+    live: Live, name: str, mechanism: tuple[str, ...], iterations: int, password_file: str | None
+) -> Answer:
+    """Create a SCRAM user, or give one a new password.
+
+    The password comes from --password-file, from KAP_NEW_PASSWORD or from a prompt: never from
+    the command line, which everybody on the machine can read. It does not leave this program: the
+    cluster gets its salted hash.
+
+    \b
+    Examples:
+      kap users set alice
+      kap users set app --mechanism SCRAM-SHA-256 --password-file secret.txt
+    """
+    password = _new_password(name, password_file)
+
+    def ask(client: Any) -> Any:
+        from kafka_admin_proto.admin.operations.users import ScramMechanism, ScramUpsertion
+
+        return client.alter_users(
+            [
+                ScramUpsertion(name, password, ScramMechanism(each.upper()), iterations)
+                for each in dict.fromkeys(mechanism)
+            ]
+        )
+
+    return _altered(live.ask(ask), "password set")
+
+
+@users.command("delete", cls=ClusterCommand, items="users")
+@click.argument("names", nargs=-1, required=True, metavar="USER...")
+@click.option("--mechanism", type=_MECHANISMS, multiple=True, help="This one alone; all otherwise.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def delete(live: Live, names: tuple[str, ...], mechanism: tuple[str, ...], yes: bool) -> Answer:
+    """Delete SCRAM users: they cannot log in any more.
+
+    \b
+    Examples:
+      kap users delete alice
+      kap users delete app --mechanism SCRAM-SHA-256 --yes
+    """
+    wanted = dict.fromkeys(names)
+    confirm(f"Delete the login of {', '.join(wanted)}?", yes=yes)
+
+    async def ask(client: Any) -> Any:
+        from kafka_admin_proto.admin.operations.users import (
+            AlteredUser,
+            ScramDeletion,
+            ScramMechanism,
+        )
+
+        unknown, deletions = [], []
+        for user in await client.describe_users(list(wanted)):
+            if user.error is not None:
+                unknown.append(AlteredUser(user.user, error=user.error, message=user.message))
+            deletions += [
+                ScramDeletion(user.user, ScramMechanism(each))
+                for each in (mechanism or [str(c.mechanism) for c in user.credentials])
+                if user.error is None
+            ]
+        return [*unknown, *(await client.alter_users((), deletions) if deletions else ())]
+
+    return _altered(live.ask(ask), "deleted")
+
+
+_ENTITY = [
+    click.option("--user", help="A user; with an empty name the default of all users."),
+    click.option("--client-id", help="A client id; empty for the default."),
+    click.option("--ip", help="An address; empty for the default."),
+]
+
+
+@users.command("quotas", cls=ClusterCommand, items="quotas")
+@_ENTITY[0]
+@_ENTITY[1]
+@_ENTITY[2]
+@click.option(
+    "--set",
+    "sets",
+    type=KeyValue(),
+    multiple=True,
+    metavar="QUOTA=N",
+    help="producer_byte_rate=1048576 and the like; repeatable.",
+)
+@click.option("--unset", multiple=True, metavar="QUOTA", help="A quota to remove; repeatable.")
+@click.option("--dry-run", is_flag=True, help="Let the cluster check it, and change nothing.")
+def quotas(
+    live: Live,
+    user: str | None,
+    client_id: str | None,
+    ip: str | None,
+    sets: tuple[tuple[str, str], ...],
+    unset: tuple[str, ...],
+    dry_run: bool,
+) -> Answer:
+    """List quotas, or set and remove those of an entity.
+
+    \b
+    Examples:
+      kap users quotas
+      kap users quotas --user alice --set producer_byte_rate=1048576
+      kap users quotas --user '' --client-id app --unset request_percentage
+    """
+    given = {"user": user, "client-id": client_id, "ip": ip}
+    entity = {kind: name or None for kind, name in given.items() if name is not None}
+    if sets or unset:
+        if not entity:
+            raise click.UsageError("whose quotas? Name --user, --client-id or --ip")
+        return _set_quotas(live, entity, sets, unset, dry_run)
+
+    def ask(client: Any) -> Any:
+        from kafka_admin_proto.admin.operations.quotas import QuotaComponent, QuotaMatch
+
+        return client.describe_client_quotas(
+            [
+                QuotaComponent(kind, QuotaMatch.EXACT if name else QuotaMatch.DEFAULT, name)
+                for kind, name in entity.items()
+            ]
+        )
+
+    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    rows = [
+        {**_entity_row(item["entity"]), "quota": key, "value": value}
+        for item in items
+        for key, value in item["quotas"].items()
+    ]
+    return Answer(
+        document={"quotas": items},
+        tables=[Table(rows=rows)],
+        notes=[] if items else ["no quotas"],
+    )
+
+
+def _set_quotas(
+    live: Live,
+    entity: dict[str, str | None],
+    sets: tuple[tuple[str, str], ...],
+    unset: tuple[str, ...],
+    dry_run: bool,
+) -> Answer:
+    changes: dict[str, float | None] = dict.fromkeys(unset)
+    for key, text in sets:
+        try:
+            changes[key] = float(text)
+        except ValueError:
+            raise click.UsageError(f"{key}: {text!r} is not a number") from None
+
+    def ask(client: Any) -> Any:
+        from kafka_admin_proto.admin.operations.quotas import QuotaAlteration
+
+        return client.alter_client_quotas([QuotaAlteration(entity, changes)], validate_only=dry_run)
+
+    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    for item in items:
+        item["quotas"] = changes
+    rows = [
+        {**_entity_row(item["entity"]), "quota": key, "value": value}
+        for item in items
+        for key, value in item["quotas"].items()
+    ]
+    errors = [
+        failures.entry(item["error"], item["message"], {"entity": _entity_row(item["entity"])})
+        for item in items
+        if item["error"]
+    ]
+    return Answer(
+        document={"quotas": items, "dry_run": dry_run},
+        tables=[Table(rows=rows)],
+        errors=errors,
+        notes=[] if errors else ["would be set" if dry_run else "set"],
+    )
+
+
+def _entity_row(entity: Row) -> Row:
+    """An entity's parts; the default of all users is written as Kafka's script has it."""
+    return {
+        kind.replace("-", "_"): "<default>" if kind in entity and not name else name
+        for kind, name in ((kind, entity.get(kind)) for kind in ("user", "client-id", "ip"))
+    }
+
+
+def _altered(results: Any, done: str) -> Answer:
+    items: list[Row] = msgspec.to_builtins(results)
+    errors = failures.entries("user", items, "user")
+    fine = list(dict.fromkeys(item["user"] for item in items if not item["error"]))
+    return Answer(
+        document={"users": items},
+        tables=[Table(rows=[{"user": item["user"], "error": item["error"],
+                             "message": item["message"]} for item in items],
+                      hidden=("error", "message"))],
+        errors=errors,
+        notes=[f"{done}: {', '.join(fine)}"] if fine else [],
+    )  # fmt: skip
+
+
+def _new_password(user: str, file: str | None) -> str:
+    """The password to set. Raises click.UsageError where there is none, or an empty one."""
+    if file is not None:
+        try:
+            text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise click.UsageError(f"--password-file {file}: {reason}") from None
+        password = text.split("\n", 1)[0].rstrip("\r")
+    elif NEW_PASSWORD in os.environ:
+        password = os.environ[NEW_PASSWORD]
+    elif sys.stdin and sys.stdin.isatty():
+        password = click.prompt(
+            f"New password of {user}", hide_input=True, confirmation_prompt=True, err=True
+        )
+    else:
+        raise click.UsageError(
+            f"there is no password for {user}: give --password-file FILE, or set {NEW_PASSWORD}"
+        )
+    if not password:
+        raise click.UsageError(f"the password for {user} is empty")
+    return password

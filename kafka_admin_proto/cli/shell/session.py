@@ -1,0 +1,118 @@
+"""The shell's loop: a line, a command, its answer."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import kafka_admin_proto
+from kafka_admin_proto.cli.admin.common.live import ShellState
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.output import printable
+from kafka_admin_proto.cli.shell.history import history_file, is_secret_line
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+
+#: Words that end the shell.
+_END = ("exit", "quit")
+
+
+def run_prompt(state: ShellState) -> None:
+    """Ask for commands until the end of input. Raises click.UsageError without prompt_toolkit."""
+    session = _session(state)
+    where = state.settings.bootstrap_server or state.settings.bootstrap_controller or ""
+    click.echo(
+        f"kap {kafka_admin_proto.__version__} on {printable(where or 'the configured cluster')}: "
+        "help lists the commands, Tab completes, Ctrl-D ends."
+    )
+    while True:
+        output = state.settings.output
+        try:
+            line = session.prompt(f"kap ({output})> " if output else "kap> ")
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+        words = _words(line)
+        if words and words[0] in _END:
+            return
+        if words:
+            run_command(state, words)
+
+
+def run_lines(state: ShellState, lines: Iterable[str]) -> int:
+    """Run each line. Returns the exit code: the highest of the commands'."""
+    worst = 0
+    for line in lines:
+        words = _words(line, comments=True)
+        if words is None:
+            worst = 2
+        elif words and words[0] in _END:
+            break
+        elif words:
+            worst = max(worst, run_command(state, words))
+    return worst
+
+
+def run_command(state: ShellState, words: Sequence[str]) -> int:
+    """Run one command of kap in this process. Returns its exit code."""
+    words = list(words[1:] if words[0] == "kap" else words)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    if words[:1] == ["shell"]:
+        click.echo("kap: this is the shell already", err=True)
+        return 2
+    try:
+        code = kap.main(words, prog_name="kap", standalone_mode=False, obj=state)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        return 1
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        sys.stdout.flush()
+    return code if isinstance(code, int) else 0
+
+
+def _words(line: str, *, comments: bool = False) -> list[str] | None:
+    """The words of a line as a shell has them; None where a quote is not closed, which it says."""
+    try:
+        return shlex.split(line, comments=comments)
+    except ValueError as error:
+        click.echo(f"kap: {error}".lower(), err=True)
+        return None
+
+
+def _session(state: ShellState) -> PromptSession[str]:
+    try:
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.history import FileHistory, InMemoryHistory
+    except ModuleNotFoundError as error:
+        raise click.UsageError(
+            "kap shell needs the package prompt_toolkit: pip install 'kafka-admin-proto[live]'"
+        ) from error
+    from kafka_admin_proto.cli.shell.completer import CommandCompleter
+
+    class SafeHistory(FileHistory):
+        """Lines that may hold a credential are not written down."""
+
+        def store_string(self, string: str) -> None:
+            if not is_secret_line(string):
+                super().store_string(string)
+
+    file: Path | None = history_file()
+    return PromptSession(
+        history=InMemoryHistory() if file is None else SafeHistory(str(file)),
+        completer=CommandCompleter(state),
+        complete_in_thread=True,
+        complete_while_typing=False,
+    )

@@ -1,0 +1,172 @@
+"""Each command says the same in each of its forms, and one JSON object whatever happens."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cli.admin.conftest import Run
+
+#: Commands that change nothing, or the same again; their forms can be compared.
+COMMANDS = [
+    "topics list",
+    "topics list --topic 'or.*'",
+    "topics describe",
+    "topics describe orders --lag",
+    "topics describe ordres payments",
+    "topics create a b orders --partitions 2 --config retention.ms=5 --dry-run",
+    "topics delete orders nothere --dry-run",
+    "configs get --topic orders --topic nothere",
+    "configs get --topic orders --all --synonyms",
+    "configs get --broker 1",
+    "configs set --topic orders retention.ms=7 --dry-run",
+    "configs set --topic orders no.such=7",
+    "configs unset --topic nothere retention.ms --dry-run",
+    "cluster describe",
+    "cluster versions --broker-list 1",
+    "cluster features",
+    "quorum describe",
+    "logdirs --topic orders",
+    "acls list",
+    "acls create --allow-principal User:a --operation Read --topic t --dry-run",
+    "acls delete --principal User:bob --dry-run",
+    "users list",
+    "users list nobody",
+    "users quotas",
+    "users quotas --user bob --set producer_byte_rate=10 --dry-run",
+    "groups list",
+    "groups describe billing",
+    "groups describe biling",
+    "groups describe billing --state",
+    "offsets get orders --time earliest",
+    "offsets get nothere",
+    "offsets reset --group billing --topic orders --to-earliest --dry-run",
+    "request Metadata --version 12 --set topics[0].name=orders",
+    "topics describe -b localhost:1",
+    "ping -b localhost:1",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_all_forms_say_the_same(command: str, run: Run) -> None:
+    results = {form: run(f"{command} --output {form}") for form in FORMS}
+    assert len({result.exit_code for result in results.values()}) == 1
+    whole = json.loads(results["json"].stdout)
+    assert results["json"].exit_code == (1 if whole["errors"] else 0)
+    for error in whole["errors"]:
+        assert error["error"]
+        assert "message" in error
+    assert _without_times(yaml.safe_load(results["yaml"].stdout)) == _without_times(whole)
+    lines = [json.loads(line) for line in results["jsonl"].stdout.splitlines()]
+    items = [each for each in whole.values() if isinstance(each, list)]
+    if not command.startswith("request"):
+        assert any(_without_times(lines[: len(each)]) == _without_times(each) for each in items)
+    _check_within(results["table"].stdout, whole, command)
+    rows = [line.split("\t") for line in results["tsv"].stdout.splitlines()]
+    widths = {len(row) for row in rows}
+    assert len(widths) <= 1, "the columns of TSV are stable"
+    for error in whole["errors"]:
+        assert error["error"] in results["tsv"].stderr or error["message"] in results["tsv"].stderr
+    assert results["json"].stderr == ""
+
+
+FORMS = ("json", "jsonl", "yaml", "tsv", "table")
+
+
+def _check_within(table: str, whole: Any, command: str) -> None:
+    """Nothing in the table but words of headings that JSON lacks."""
+    known = json.dumps(whole).casefold()
+    words = set(re.findall(r"[\w.:/-]{3,}", known))
+    numbers = set(re.findall(r"\d+", known))
+    heads = set(re.findall(r"\w+", _HEADS))
+    for word in re.findall(r"[\w.:/-]+", table.casefold()):
+        parts = re.findall(r"\w+", word)
+        assert (
+            word in words or set(parts) <= numbers | words | heads | {"yes", "no"}
+            or all(part in known for part in parts)
+        ), (command, word)  # fmt: skip
+
+
+#: Words that tables have around what JSON has.
+_HEADS = """topic topics partition partitions replicas isr leader epoch lag configs id internal role
+voter cluster controller high watermark resource type read only value source config change broker
+host port rack ms field group members member end offset new mechanism iterations user quota what"""
+
+
+def _without_times(value: Any) -> Any:
+    """Without what differs from run to run."""
+    if isinstance(value, dict):
+        return {k: _without_times(v) for k, v in value.items() if k not in ("ms", "broker")}
+    return [_without_times(each) for each in value] if isinstance(value, list) else value
+
+
+def test_an_error_has_kafkas_name_and_its_item(run: Run) -> None:
+    result = run("topics create orders new --output json")
+    found = json.loads(result.stdout)
+    assert result.exit_code == 1
+    (error,) = found["errors"]
+    assert error["topic"] == "orders"
+    assert error["error"] == "TOPIC_ALREADY_EXISTS"
+    assert error["message"] == "Topic 'orders' already exists."
+    assert [each["error"] for each in found["topics"]] == ["TOPIC_ALREADY_EXISTS", None]
+    assert run("topics create orders --if-not-exists").exit_code == 0
+
+
+@pytest.mark.parametrize("form", ["json", "yaml", "jsonl"])
+def test_no_connection_is_one_object(form: str, run: Run) -> None:
+    result = run(f"topics list -b localhost:1 --output {form}")
+    assert result.exit_code == 1
+    found = yaml.safe_load(result.stdout)
+    error = found if form == "jsonl" else found["errors"][0]
+    assert error["error"] == "ConnectionFailedError"
+    assert "localhost:1" in error["message"]
+    assert form == "jsonl" or found["topics"] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("topics list --no-such-option --output json", "UsageError"),
+        ("topics create --output=json", "UsageError"),
+        ("topics delete orders --output json", "UsageError"),  # no terminal to ask on
+    ],
+)
+def test_usage_errors_are_one_object_too(command: str, name: str, run: Run) -> None:
+    result = run(command)
+    assert result.exit_code == 2
+    found = json.loads(result.stdout)
+    assert [each["error"] for each in found["errors"]] == [name]
+    assert found["errors"][0]["message"] in result.stderr
+
+
+def test_the_environment_chooses_the_output(run: Run) -> None:
+    assert json.loads(run("topics list", env={"KAP_OUTPUT": "json"}).stdout)["topics"]
+    assert run("topics list -o tsv", env={"KAP_OUTPUT": "json"}).stdout.count("\t") == 9
+
+
+def test_without_a_cluster_it_says_what_to_give(run: Run) -> None:
+    result = run("topics list", env={"KAP_BOOTSTRAP_SERVER": ""})
+    assert result.exit_code == 2
+    assert "--bootstrap-server HOST:PORT or set KAP_BOOTSTRAP_SERVER" in result.stderr
+    both = run("topics list --bootstrap-controller localhost:1")
+    assert (both.exit_code, "exclude each other" in both.stderr) == (2, True)
+
+
+def test_near_misses(run: Run) -> None:
+    assert "did you mean orders?" in run("topics describe ordres").stderr
+    assert "did you mean orders?" in run("configs get --topic ordres").stderr
+    assert "did you mean billing?" in run("groups describe biling").stderr
+    assert "did you mean orders?" in run("offsets get oders").stderr
+
+
+def test_trace_is_on_stderr_and_masks(run: Run) -> None:
+    result = run("users set bob --trace --output json", env={"KAP_NEW_PASSWORD": "hunter2"})
+    assert result.exit_code == 0
+    json.loads(result.stdout)
+    assert "AlterUserScramCredentials v0" in result.stderr
+    assert '"saltedPassword":"********"' in result.stderr
+    assert "hunter2" not in result.output
