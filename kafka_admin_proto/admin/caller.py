@@ -83,6 +83,23 @@ class Caller(ABC):
         caller.
         """
 
+    async def call_owner(
+        self,
+        request: Message,
+        response: type[_R],
+        *,
+        to: int,
+        timeout: float | None = None,
+        versions: VersionRange | None = None,
+    ) -> Reply[_R]:
+        """The answer of the broker that an item belongs to, as far as the caller knows.
+
+        There is one attempt, for another one may have to go elsewhere: a connection that fails
+        raises at once, and a transient error_code is in the answer. ``operations.routing`` finds
+        the broker anew and asks there. Otherwise as ``call``.
+        """
+        return await self.call(request, response, to=to, timeout=timeout, versions=versions)
+
     @abstractmethod
     async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
         """The live brokers by id."""

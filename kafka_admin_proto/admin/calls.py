@@ -26,6 +26,7 @@ class Call(Generic[_R]):
         *,
         repeatable: bool = True,
         versions: VersionRange | None = None,
+        only_once: bool = False,
     ) -> None:
         self.request = request
         self.response = response
@@ -33,6 +34,8 @@ class Call(Generic[_R]):
         self.deadline = deadline
         self.repeatable = repeatable
         self.versions = versions
+        #: Whether the caller itself makes the further attempts.
+        self.only_once = only_once
         self.attempts = 0
         #: What is being waited for, for sentences.
         self.waiting = "a connection"

@@ -109,6 +109,19 @@ class Session(Caller):
         call = Call(request, response, to, deadline, repeatable=repeatable, versions=versions)
         return await self._within(call, self._attempts(call))
 
+    async def call_owner(
+        self,
+        request: Message,
+        response: type[_R],
+        *,
+        to: int,
+        timeout: float | None = None,
+        versions: VersionRange | None = None,
+    ) -> Reply[_R]:
+        deadline = self._deadline(timeout)
+        call = Call(request, response, to, deadline, versions=versions, only_once=True)
+        return await self._within(call, self._attempts(call))
+
     async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
         call = self._cluster_call(self._deadline(None))
         if refresh:
@@ -164,17 +177,18 @@ class Session(Caller):
                 self._is_stale = True
                 self._ended_unanswered += 1
                 call.maybe_repeated |= error.may_have_acted
-                if (call.maybe_repeated and not call.repeatable) or self._is_final(error):
+                is_final = call.only_once or self._is_final(error)
+                if is_final or (call.maybe_repeated and not call.repeatable):
                     raise
                 call.last_error = str(error)
             except ConnectionFailedError as error:
                 self._is_stale = True
-                if self._is_final(error):
+                if call.only_once or self._is_final(error):
                     raise
                 call.last_error = str(error)
             else:
                 fault = self._passing_fault(call, reply)
-                if not fault or pause >= call.deadline.left:
+                if not fault or call.only_once or pause >= call.deadline.left:
                     return reply
                 call.last_error = f"{connection.name} answered {fault}"
             call.waiting = "the next attempt"

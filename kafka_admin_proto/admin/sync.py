@@ -688,11 +688,11 @@ class SyncAdminClient(SyncSession):
         *,
         timeout: float | None = None,
     ) -> list[AlteredUser]:
-        """Set and delete passwords, with a result for each user, in the order they are named.
+        """Set and delete passwords, with a result for each, upsertions first, in order.
 
-        A user's alterations are made together or not at all; the same mechanism of a user twice is
-        the broker's error DUPLICATE_RESOURCE. Raises ValueError for what no broker takes: an
-        unknown mechanism, an empty name or password, iterations out of bounds.
+        KRaft takes one alteration of a user in a request, so that a user's second mechanism goes
+        out in a second request. Raises ValueError for what no broker takes: an unknown mechanism,
+        an empty name or password, iterations out of bounds, the same password altered twice.
         """
         return self._run(self._admin.alter_users(upsertions, deletions, timeout=timeout))
 
@@ -970,6 +970,25 @@ class SyncAdminClient(SyncSession):
             self._admin.call(
                 request, response, to=to, timeout=timeout, repeatable=repeatable, versions=versions
             )
+        )
+
+    def call_owner(
+        self,
+        request: Message,
+        response: type[_R],
+        *,
+        to: int,
+        timeout: float | None = None,
+        versions: VersionRange | None = None,
+    ) -> Reply[_R]:
+        """The answer of the broker that an item belongs to, as far as the caller knows.
+
+        There is one attempt, for another one may have to go elsewhere: a connection that fails
+        raises at once, and a transient error_code is in the answer. ``operations.routing`` finds
+        the broker anew and asks there. Otherwise as ``call``.
+        """
+        return self._run(
+            self._admin.call_owner(request, response, to=to, timeout=timeout, versions=versions)
         )
 
     def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:

@@ -58,13 +58,14 @@ async def ask_coordinators(
     failed: Callable[[str, Failure], R],
     *,
     timeout: float | None,
+    own_doing: str = "",
 ) -> list[R]:
     """The results of all keys, in order, each from its coordinator; see ``ask_brokers``."""
 
     async def find(pending: list[str], seconds: float) -> Mapping[str, int | Failure]:
         return await find_coordinators(caller, pending, key_type, timeout=seconds)
 
-    return await ask_brokers(caller, keys, find, ask, failed, timeout=timeout)
+    return await ask_brokers(caller, keys, find, ask, failed, timeout=timeout, own_doing=own_doing)
 
 
 async def _find_one(

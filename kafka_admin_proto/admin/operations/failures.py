@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from kafka_admin_proto.admin.caller import Reply
 from kafka_admin_proto.admin.errors import AdminError, BrokerError
 from kafka_admin_proto.protocol.error_codes import find_error
 
@@ -50,13 +49,13 @@ def raise_failure(code: int, message: str | None = None, *, context: str) -> Non
         raise BrokerError(code, message, context=context)
 
 
-def with_repetition(found: Failure, reply: Reply[Any], own_doing: str) -> Failure:
+def with_repetition(found: Failure, maybe_repeated: bool, own_doing: str) -> Failure:
     """The failure of an item, and that our own earlier attempt may have caused it.
 
     ``own_doing`` is the error that a broker gives to a request whose work is done already.
     """
     error, message = found
-    if error != own_doing or not reply.maybe_repeated:
+    if error != own_doing or not maybe_repeated:
         return found
     note = "an earlier attempt was sent and its answer lost: it may have done this itself"
     return error, f"{message}; {note}" if message else note

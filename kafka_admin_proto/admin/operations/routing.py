@@ -9,15 +9,20 @@ from typing import TypeVar
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
-from kafka_admin_proto.admin.errors import ConnectionFailedError
-from kafka_admin_proto.admin.operations.failures import Failure, answer_of, failure_of
+from kafka_admin_proto.admin.errors import ConnectionFailedError, ConnectionLostError
+from kafka_admin_proto.admin.operations.failures import (
+    Failure,
+    answer_of,
+    failure_of,
+    with_repetition,
+)
 from kafka_admin_proto.admin.retry import TRANSIENT, Deadline, K, R, retry_items
 from kafka_admin_proto.errors import KafkaAdminProtoError
 
 _V = TypeVar("_V")
 
 #: A broker that is gone has a successor, which is looked for anew.
-_PASSING = TRANSIENT | {ConnectionFailedError.__name__}
+_PASSING = TRANSIENT | {ConnectionFailedError.__name__, ConnectionLostError.__name__}
 
 
 class BrokerFailure(msgspec.Struct, frozen=True):
@@ -36,6 +41,7 @@ async def ask_brokers(
     failed: Callable[[K, Failure], R],
     *,
     timeout: float | None,
+    own_doing: str = "",
 ) -> list[R]:
     """The results of all items, in order, each from the broker that it belongs to.
 
@@ -44,8 +50,12 @@ async def ask_brokers(
     asked side by side. Items whose error is transient, or whose broker cannot be reached, are
     looked up and asked again until the time is over. ``failed(item, failure)`` makes the result of
     an item without an answer. Where no item has an answer, the exception is raised.
+
+    ``own_doing`` is the error of an item whose work is done already: its message says so where an
+    earlier attempt's answer was lost. ``ask`` is to make its requests by ``Caller.call_owner``.
     """
     exceptions: dict[K, KafkaAdminProtoError] = {}
+    lost: set[K] = set()
 
     async def attempt(pending: list[K], seconds: float) -> Mapping[K, R]:
         deadline = Deadline(seconds)
@@ -67,6 +77,8 @@ async def ask_brokers(
             except KafkaAdminProtoError as error:
                 for item in mine:
                     exceptions[item] = error
+                    if isinstance(error, ConnectionLostError) and error.may_have_acted:
+                        lost.add(item)
                     results[item] = failed(item, failure_of(error))
 
         await asyncio.gather(*(ask_one(broker, mine) for broker, mine in by_broker.items()))
@@ -78,6 +90,13 @@ async def ask_brokers(
     results = await retry_items(caller, unique, attempt, timeout=timeout, transient=_PASSING)
     if exceptions.keys() == results.keys():
         raise next(iter(exceptions.values()))
+    for item in lost:
+        result = results[item]
+        error, message = with_repetition((result.error, result.message), True, own_doing)
+        noted: R = msgspec.structs.replace(  # type: ignore[type-var]
+            result, error=error, message=message
+        )
+        results[item] = noted
     return [results[item] for item in unique]
 
 

@@ -188,7 +188,7 @@ class TransactionOperations(Caller):
         async def ask(
             broker: int, mine: list[str], seconds: float
         ) -> Mapping[str, TransactionDescription]:
-            reply = await self.call(
+            reply = await self.call_owner(
                 DescribeTransactionsRequest(mine),
                 DescribeTransactionsResponse,
                 to=broker,
@@ -222,7 +222,7 @@ class TransactionOperations(Caller):
             broker: int, mine: list[tuple[str, int]], seconds: float
         ) -> Mapping[tuple[str, int], PartitionProducers]:
             topics = [TopicRequest(name, own) for name, own in by_topic(mine).items()]
-            reply = await self.call(
+            reply = await self.call_owner(
                 DescribeProducersRequest(topics),
                 DescribeProducersResponse,
                 to=broker,
@@ -279,7 +279,9 @@ class TransactionOperations(Caller):
         async def ask(
             broker: int, mine: list[tuple[str, int]], seconds: float
         ) -> Mapping[tuple[str, int], AbortedTransaction]:
-            reply = await self.call(request, WriteTxnMarkersResponse, to=broker, timeout=seconds)
+            reply = await self.call_owner(
+                request, WriteTxnMarkersResponse, to=broker, timeout=seconds
+            )
             return {
                 (own.name, each.partition_index): AbortedTransaction(
                     own.name, each.partition_index, producer_id, *failure(each.error_code)
@@ -316,7 +318,7 @@ async def _fence(
     caller: Caller, broker: int, transactional_id: str, timeout: float
 ) -> FencedProducer:
     request = InitProducerIdRequest(transactional_id, _TRANSACTION_TIMEOUT_MS)
-    reply = await caller.call(
+    reply = await caller.call_owner(
         request, InitProducerIdResponse, to=broker, timeout=timeout, versions=_FENCING
     )
     error, message = failure(reply.body.error_code)

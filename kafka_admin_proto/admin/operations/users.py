@@ -16,7 +16,6 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.operations.failures import (
-    Failure,
     answer_of,
     failure,
     raise_failure,
@@ -62,6 +61,9 @@ class ScramMechanism(StrEnum):
         """The mechanism of that number, or UNKNOWN."""
         members = list(cls)
         return members[code] if 0 <= code < len(members) else cls.UNKNOWN
+
+
+_Key = tuple[str, ScramMechanism]
 
 
 class ScramCredential(msgspec.Struct, frozen=True, order=True):
@@ -112,9 +114,10 @@ class ScramDeletion(msgspec.Struct, frozen=True):
 
 
 class AlteredUser(msgspec.Struct, frozen=True):
-    """A user whose credentials were altered, all of them, unless there is an error."""
+    """A user's password that was set or deleted, unless there is an error."""
 
     user: str
+    mechanism: ScramMechanism
     error: str | None = None
     message: str | None = None
 
@@ -161,38 +164,64 @@ class UserOperations(Caller):
         *,
         timeout: float | None = None,
     ) -> list[AlteredUser]:
-        """Set and delete passwords, with a result for each user, in the order they are named.
+        """Set and delete passwords, with a result for each, upsertions first, in order.
 
-        A user's alterations are made together or not at all; the same mechanism of a user twice is
-        the broker's error DUPLICATE_RESOURCE. Raises ValueError for what no broker takes: an
-        unknown mechanism, an empty name or password, iterations out of bounds.
+        KRaft takes one alteration of a user in a request, so that a user's second mechanism goes
+        out in a second request. Raises ValueError for what no broker takes: an unknown mechanism,
+        an empty name or password, iterations out of bounds, the same password altered twice.
         """
         sets, removes = list(upsertions), list(deletions)
         for upsertion in sets:
             _check_upsertion(upsertion)
         for deletion in removes:
             _check(deletion)
+        keys = [(each.user, each.mechanism) for each in sets]
+        keys += [(each.user, each.mechanism) for each in removes]
+        _check_unique(keys)
         # Thousands of iterations: not in the event loop.
-        made = await asyncio.to_thread(lambda: [_salted(each) for each in sets])
-        reply = await self.call(
-            AlterUserScramCredentialsRequest(
-                [ScramCredentialDeletion(each.user, each.mechanism.code) for each in removes], made
-            ),
-            AlterUserScramCredentialsResponse,
-            to=Target.CONTROLLER,
-            timeout=timeout,
-        )
+        salted = await asyncio.to_thread(lambda: [_salted(each) for each in sets])
+        results: dict[_Key, AlteredUser] = {}
+        for mechanism in dict.fromkeys(mechanism for _, mechanism in keys):
+            results.update(
+                await _alter(
+                    self,
+                    [each for each in salted if each.mechanism == mechanism.code],
+                    [each for each in removes if each.mechanism == mechanism],
+                    mechanism,
+                    timeout,
+                )
+            )
+        return [results[key] for key in keys]
 
-        def failed(code: int, message: str | None) -> Failure:
-            found = failure(code, message)
-            return with_repetition(found, reply, "RESOURCE_NOT_FOUND") if removes else found
 
-        found = {
-            result.user: AlteredUser(result.user, *failed(result.error_code, result.error_message))
-            for result in reply.body.results
-        }
-        users = dict.fromkeys([*(each.user for each in sets), *(each.user for each in removes)])
-        return [answer_of(user, found) for user in users]
+async def _alter(
+    caller: Caller,
+    salted: Sequence[ScramCredentialUpsertion],
+    removes: Sequence[ScramDeletion],
+    mechanism: ScramMechanism,
+    timeout: float | None,
+) -> dict[_Key, AlteredUser]:
+    """Alter the passwords of one mechanism."""
+    reply = await caller.call(
+        AlterUserScramCredentialsRequest(
+            [ScramCredentialDeletion(each.user, mechanism.code) for each in removes], list(salted)
+        ),
+        AlterUserScramCredentialsResponse,
+        to=Target.CONTROLLER,
+        timeout=timeout,
+    )
+    answers = {
+        result.user: failure(result.error_code, result.error_message)
+        for result in reply.body.results
+    }
+    found: dict[_Key, AlteredUser] = {}
+    for new in salted:
+        found[new.name, mechanism] = AlteredUser(new.name, mechanism, *answer_of(new.name, answers))
+    for gone in removes:
+        why = answer_of(gone.user, answers)
+        why = with_repetition(why, reply.maybe_repeated, "RESOURCE_NOT_FOUND")
+        found[gone.user, mechanism] = AlteredUser(gone.user, mechanism, *why)
+    return found
 
 
 def salted_password(
@@ -236,3 +265,14 @@ def _check_upsertion(alteration: ScramUpsertion) -> None:
             f"user {alteration.user!r}: {alteration.iterations} iterations; brokers take "
             f"{MIN_ITERATIONS} to {MAX_ITERATIONS}"
         )
+
+
+def _check_unique(keys: Sequence[_Key]) -> None:
+    seen: set[_Key] = set()
+    for key in keys:
+        if key in seen:
+            user, mechanism = key
+            raise ValueError(
+                f"user {user!r}: its {mechanism} password is altered more than once; say it once"
+            )
+        seen.add(key)

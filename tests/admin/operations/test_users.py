@@ -62,6 +62,9 @@ class Client(UserOperations, FakeCaller):
     def _alter(self, request: Message, call: Call) -> Message:
         assert isinstance(request, AlterUserScramCredentialsRequest)
         assert call.broker == 3
+        changed = [each.name for each in request.deletions]
+        changed += [each.name for each in request.upsertions]
+        assert len(set(changed)) == len(changed), "KRaft refuses a user twice"
         missing = {
             each.name for each in request.deletions if (each.name, each.mechanism) not in self.kept
         }
@@ -139,23 +142,32 @@ def test_results_are_in_order_and_a_failing_user_leaves_the_others() -> None:
     client = Client()
     results = asyncio.run(
         client.alter_users(
-            [ScramUpsertion("b", "x"), ScramUpsertion("a", "y", SHA_256, 8192)],
+            [
+                ScramUpsertion("b", "x"),
+                ScramUpsertion("a", "y", SHA_256, 8192),
+                ScramUpsertion("b", "z", SHA_256),
+            ],
             [ScramDeletion("gone", SHA_512)],
         )
     )
-    assert [(each.user, each.error) for each in results] == [
-        ("b", None), ("a", None), ("gone", "RESOURCE_NOT_FOUND")
-    ]  # fmt: skip
+    assert [(each.user, each.mechanism, each.error) for each in results] == [
+        ("b", SHA_512, None),
+        ("a", SHA_256, None),
+        ("b", SHA_256, None),
+        ("gone", SHA_512, "RESOURCE_NOT_FOUND"),
+    ]
     described = asyncio.run(client.describe_users())
     assert [(each.user, each.credentials) for each in described] == [
-        ("a", [ScramCredential(SHA_256, 8192)]), ("b", [ScramCredential(SHA_512, 4096)])
+        ("a", [ScramCredential(SHA_256, 8192)]),
+        ("b", [ScramCredential(SHA_256, 4096), ScramCredential(SHA_512, 4096)]),
     ]  # fmt: skip
     (gone, known) = asyncio.run(client.describe_users(["gone", "b"]))
     assert (gone.error, known.error) == ("RESOURCE_NOT_FOUND", None)
     assert asyncio.run(client.describe_users([])) == []
-    assert msgspec.to_builtins(known)["credentials"] == [
-        {"mechanism": "SCRAM-SHA-512", "iterations": 4096}
-    ]
+    assert msgspec.to_builtins(known)["credentials"][1] == {
+        "mechanism": "SCRAM-SHA-512",
+        "iterations": 4096,
+    }
 
 
 @pytest.mark.parametrize(
@@ -166,12 +178,13 @@ def test_results_are_in_order_and_a_failing_user_leaves_the_others() -> None:
         ScramUpsertion("u", "secret-word", iterations=4095),
         ScramUpsertion("u", "secret-word", iterations=16385),
         ScramUpsertion("u", "secret-word", ScramMechanism.UNKNOWN),
+        ScramUpsertion("twice", "secret-word"),
     ],
 )
 def test_what_no_broker_takes_is_refused_here(wrong: ScramUpsertion) -> None:
     client = Client()
     with pytest.raises(ValueError, match=r"user|name") as caught:
-        asyncio.run(client.alter_users([wrong]))
+        asyncio.run(client.alter_users([wrong], [ScramDeletion("twice", SHA_512)]))
     assert client.calls == []
     assert "secret-word" not in "".join(traceback.format_exception(caught.value))
 

@@ -88,7 +88,7 @@ def operation_names(bits: int) -> list[str] | None:
 async def _classic(
     caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
 ) -> Mapping[str, GroupDescription]:
-    reply = await caller.call(
+    reply = await caller.call_owner(
         DescribeGroupsRequest(groups, authorized_operations),
         DescribeGroupsResponse,
         to=broker,
@@ -138,7 +138,7 @@ def _classic_member(
 async def _consumer(
     caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
 ) -> Mapping[str, GroupDescription]:
-    reply = await caller.call(
+    reply = await caller.call_owner(
         ConsumerGroupDescribeRequest(groups, authorized_operations),
         ConsumerGroupDescribeResponse,
         to=broker,
@@ -169,7 +169,7 @@ def _consumer_member(member: consumer_group_describe_response.Member) -> GroupMe
 async def _share(
     caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
 ) -> Mapping[str, GroupDescription]:
-    reply = await caller.call(
+    reply = await caller.call_owner(
         ShareGroupDescribeRequest(groups, authorized_operations),
         ShareGroupDescribeResponse,
         to=broker,
@@ -196,7 +196,7 @@ def _share_member(member: share_group_describe_response.Member) -> GroupMember:
 async def _streams(
     caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
 ) -> Mapping[str, GroupDescription]:
-    reply = await caller.call(
+    reply = await caller.call_owner(
         StreamsGroupDescribeRequest(groups, authorized_operations),
         StreamsGroupDescribeResponse,
         to=broker,

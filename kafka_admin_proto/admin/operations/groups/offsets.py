@@ -109,7 +109,7 @@ async def _fetch_many(
         ],
         require_stable=require_stable,
     )
-    reply = await caller.call(
+    reply = await caller.call_owner(
         request, OffsetFetchResponse, to=broker, timeout=timeout, versions=_FETCH_MANY
     )
     return {
@@ -138,7 +138,7 @@ async def _fetch_one(
         require_stable=require_stable,
     )
     versions = _FETCH_ONE_WHOLE if topics is None else _FETCH_ONE
-    reply = await caller.call(
+    reply = await caller.call_owner(
         request,
         OffsetFetchResponse,
         to=broker,
@@ -205,7 +205,7 @@ async def commit_offsets(
     )
 
     async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, _Altered]:
-        reply = await caller.call(
+        reply = await caller.call_owner(
             request, OffsetCommitResponse, to=broker, timeout=seconds, versions=_COMMIT
         )
         return {
@@ -234,7 +234,7 @@ async def delete_offsets(
     )
 
     async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, _Altered]:
-        reply = await caller.call(request, OffsetDeleteResponse, to=broker, timeout=seconds)
+        reply = await caller.call_owner(request, OffsetDeleteResponse, to=broker, timeout=seconds)
         found = {
             (topic.name, partition.partition_index): partition.error_code
             for topic in reply.body.topics

@@ -13,7 +13,6 @@ from kafka_admin_proto.admin.operations.failures import (
     answer_of,
     failure,
     raise_failure,
-    with_repetition,
 )
 from kafka_admin_proto.admin.operations.groups.describing import describe_groups
 from kafka_admin_proto.admin.operations.groups.model import (
@@ -38,15 +37,12 @@ async def delete_groups(
     caller: Caller, groups: Sequence[str], timeout: float | None
 ) -> list[GroupResult]:
     async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, GroupResult]:
-        reply = await caller.call(
+        reply = await caller.call_owner(
             DeleteGroupsRequest(mine), DeleteGroupsResponse, to=broker, timeout=seconds
         )
         return {
             result.group_id: GroupResult(
-                result.group_id,
-                *with_repetition(
-                    failure(result.error_code, result.error_message), reply, "GROUP_ID_NOT_FOUND"
-                ),
+                result.group_id, *failure(result.error_code, result.error_message)
             )
             for result in reply.body.results
         }
@@ -54,7 +50,15 @@ async def delete_groups(
     def failed(group: str, why: Failure) -> GroupResult:
         return GroupResult(group, *why)
 
-    return await ask_coordinators(caller, groups, KeyType.GROUP, ask, failed, timeout=timeout)
+    return await ask_coordinators(
+        caller,
+        groups,
+        KeyType.GROUP,
+        ask,
+        failed,
+        timeout=timeout,
+        own_doing="GROUP_ID_NOT_FOUND",
+    )
 
 
 class _Left(msgspec.Struct, frozen=True):
@@ -83,7 +87,7 @@ async def remove_members(
     )
 
     async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, _Left]:
-        reply = await caller.call(
+        reply = await caller.call_owner(
             request, LeaveGroupResponse, to=broker, timeout=seconds, versions=_MANY_MEMBERS
         )
         error, message = failure(reply.body.error_code)
@@ -96,8 +100,7 @@ async def remove_members(
         left = []
         for each in wanted:
             code = answer_of((each.member_id, each.instance_id), codes)
-            why = with_repetition(failure(code), reply, "UNKNOWN_MEMBER_ID")
-            left.append(RemovedMember(each.member_id, each.instance_id, *why))
+            left.append(RemovedMember(each.member_id, each.instance_id, *failure(code)))
         return {group: _Left(left)}
 
     def failed(group: str, why: Failure) -> _Left:

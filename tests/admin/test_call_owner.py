@@ -1,0 +1,80 @@
+"""Items whose broker changes while they are asked for, over sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto.admin import AdminClient
+from kafka_admin_proto.admin.errors import ConnectionLostError
+from kafka_admin_proto.messages.delete_groups_request import DeleteGroupsRequest
+from kafka_admin_proto.messages.delete_groups_response import (
+    DeletableGroupResult,
+    DeleteGroupsResponse,
+)
+from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_admin_proto.messages.find_coordinator_response import (
+    Coordinator,
+    FindCoordinatorResponse,
+)
+from tests.admin.scripted_broker import CLOSE, ScriptedBroker, ScriptedCluster
+
+GROUP_ID_NOT_FOUND, NOT_COORDINATOR = 69, 16
+
+
+def _cluster(place: dict[str, int], answers: dict[int, list[Any]]) -> ScriptedCluster:
+    """Brokers whose answers to DeleteGroups come from lists; after each, the group moves."""
+
+    def find(request: Any, broker: ScriptedBroker) -> FindCoordinatorResponse:
+        rows = [Coordinator(key, place["g"]) for key in request.coordinator_keys]
+        return FindCoordinatorResponse(coordinators=rows)
+
+    def delete(request: Any, broker: ScriptedBroker) -> Any:
+        answer = answers[broker.id].pop(0)
+        place["g"] = 3 - broker.id
+        if answer is CLOSE:
+            return CLOSE
+        return DeleteGroupsResponse(results=[DeletableGroupResult("g", answer)])
+
+    cluster = ScriptedCluster([1, 2])
+    cluster.on(FindCoordinatorRequest, find)
+    cluster.on(DeleteGroupsRequest, delete)
+    return cluster
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "error", "noted"),
+    [
+        (NOT_COORDINATOR, 0, None, False),
+        (CLOSE, 0, None, False),
+        (CLOSE, GROUP_ID_NOT_FOUND, "GROUP_ID_NOT_FOUND", True),
+        (NOT_COORDINATOR, GROUP_ID_NOT_FOUND, "GROUP_ID_NOT_FOUND", False),
+    ],
+)
+def test_a_group_is_deleted_where_it_has_moved_to(
+    first: Any, second: int, error: str | None, noted: bool
+) -> None:
+    async def run() -> None:
+        async with (
+            _cluster({"g": 1}, {1: [first], 2: [second]}) as cluster,
+            AdminClient(cluster.bootstrap, timeout=10) as admin,
+        ):
+            (result,) = await admin.delete_groups(["g"])
+            assert result.error == error
+            assert ("earlier attempt" in (result.message or "")) == noted
+
+    asyncio.run(run())
+
+
+def test_a_broker_that_stays_away_is_the_error_when_the_time_is_over() -> None:
+    async def run() -> None:
+        async with (
+            _cluster({"g": 1}, {1: [CLOSE] * 99, 2: [CLOSE] * 99}) as cluster,
+            AdminClient(cluster.bootstrap, timeout=0.5) as admin,
+        ):
+            with pytest.raises(ConnectionLostError):
+                await admin.delete_groups(["g"])
+
+    asyncio.run(run())
