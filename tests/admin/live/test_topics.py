@@ -316,7 +316,8 @@ def test_a_broker_is_away(kraft_cluster: Cluster, kafka_tools: KafkaTools, uniqu
             [partition] = without.partitions
             assert (partition.leader, partition.offline) == (None, [3])
             [replica] = partition.lag or []
-            assert (replica.broker, replica.lag, replica.error) == (3, None, "NoSuchBrokerError")
+            assert (replica.broker, replica.lag) == (3, None)
+            assert replica.error in ("NoSuchBrokerError", "RequestTimedOutError")
             lags = {each.broker: each for each in with_others.partitions[0].lag or []}
             assert lags[1].lag == 0
             assert lags[3].lag is None
@@ -324,5 +325,6 @@ def test_a_broker_is_away(kraft_cluster: Cluster, kafka_tools: KafkaTools, uniqu
             assert (created.error, created.complete) == (None, True)
             [deleted] = admin.delete_topics([shared], timeout=20)
             assert (deleted.error, deleted.complete) == (None, True)
-            [versions] = [each for each in admin.broker_versions([1, 3]) if each.broker == 3]
-            assert versions.error == "NoSuchBrokerError"
+            versions = admin.broker_versions([1, 3], timeout=2)
+            assert versions[0].error is None
+            assert versions[1].error in ("NoSuchBrokerError", "RequestTimedOutError")
