@@ -161,10 +161,12 @@ class _Planner:
     def _assigned(self, assignment: Mapping[int, Sequence[int]]) -> list[list[int]]:
         """The current replicas with those of the assignment in their place or behind them."""
         wanted = [list(each) for each in self._state.replicas]
+        same = 0
         for partition in sorted(assignment):
             replicas = list(assignment[partition])
             self._check_replicas(partition, replicas)
             if 0 <= partition < len(wanted):
+                same += wanted[partition] == replicas
                 wanted[partition] = replicas
             elif partition == len(wanted):
                 wanted.append(replicas)
@@ -173,6 +175,8 @@ class _Planner:
                     "INVALID_REPLICA_ASSIGNMENT",
                     f"partition {partition} cannot be added: the next one is {len(wanted)}",
                 )
+        if same:
+            self.notes.append(f"{same} of the partitions in the assignment have these replicas")
         return wanted
 
     def _check_replicas(self, partition: int, replicas: list[int]) -> None:
@@ -240,16 +244,12 @@ class _Planner:
             made = [self._at_factor(replicas, factor) for replicas in new]
             yield AddPartitionsStep(current=len(now), count=len(wanted), assignments=made)
             now = [*now, *made]
-        same = 0
         for partition, (current, replicas) in enumerate(zip(now, wanted, strict=True)):
             if current == replicas:
-                same += partition in (self._asked.assignment or {})
                 continue
             if partition in self._state.reassigning:
                 self._refuse_reassigning(partition)
             yield ReassignStep(partition=partition, current=current, replicas=replicas)
-        if same and not new:
-            self.notes.append(f"{same} of the partitions in the assignment have these replicas")
 
     def _refuse_reassigning(self, partition: int) -> None:
         raise _RefusedError(
