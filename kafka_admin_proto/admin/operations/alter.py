@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -32,6 +33,7 @@ from kafka_admin_proto.admin.operations.partitions.creation import (
     NewPartitions,
     late,
     missing_partitions,
+    send_new_partitions,
 )
 from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees, every_broker_sees_configs
@@ -286,23 +288,21 @@ class _Run:
         return {each.name: (each.error, each.message) for each in answers}
 
     async def _create_partitions(self, *, validate_only: bool) -> dict[str, Failure]:
-        wanted = [
-            NewPartitions(each.name, step.count, step.assignments)
+        wanted = {
+            each.name: NewPartitions(each.name, step.count, step.assignments)
             for each in self._fine()
             for step in each.steps
             if isinstance(step, AddPartitionsStep)
-        ]
+        }
         if not wanted:
             return {}
-        # Replicas of a partition can only be moved once it is there, which a timeout waits for.
-        timeout = self._deadline.left if self._timeout > 0 else 0
         try:
-            answers = await self._caller.create_partitions(
-                wanted, timeout=timeout, validate_only=validate_only
+            answers = await send_new_partitions(
+                self._caller, wanted, self._deadline, self._timeout, validate_only
             )
         except KafkaAdminProtoError as failed:
-            return {each.topic: failure_of(failed) for each in wanted}
-        return {each.topic: (each.error, each.message) for each in answers}
+            return {name: failure_of(failed) for name in wanted}
+        return {name: (each.error, each.message) for name, each in answers.items()}
 
     async def _reassign(self) -> dict[str, tuple[Failure, int]]:
         moves = {
@@ -339,9 +339,6 @@ class _Run:
         def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
             return _missing(taken[name], topic)
 
-        left = await every_broker_sees(
-            self._caller, partitions, missing, timeout=self._deadline.left
-        )
         wanted = {
             name: {
                 step.name: step.value if isinstance(step, SetConfigStep) else None
@@ -350,11 +347,19 @@ class _Run:
             for name, each in taken.items()
             if _config_steps(each)
         }
-        configs = await every_broker_sees_configs(
-            self._caller, wanted, timeout=max(self._deadline.left, 0.1)
+        left = asyncio.ensure_future(
+            every_broker_sees(self._caller, partitions, missing, timeout=self._deadline.left)
         )
+        try:
+            configs = await every_broker_sees_configs(
+                self._caller, wanted, timeout=self._deadline.left
+            )
+            lacks = await left
+        finally:
+            left.cancel()
+            await asyncio.gather(left, return_exceptions=True)
         for name, each in taken.items():
-            lacking = [*left.get(name, []), *configs.get(name, [])]
+            lacking = [*lacks.get(name, []), *configs.get(name, [])]
             self.results[name] = msgspec.structs.replace(
                 each,
                 complete=not lacking,

@@ -73,20 +73,21 @@ class CreatePartitions(Caller):
                 raise ValueError(f"topic {topic.topic!r} is to get partitions twice in one call")
             wanted[topic.topic] = topic
         deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
-        results = await _create(self, wanted, deadline, timeout, validate_only)
+        results = await send_new_partitions(self, wanted, deadline, timeout, validate_only)
         answered = [results[name] for name in wanted]
         if validate_only or timeout <= 0:
             return answered
         return await _waited_for(self, answered, deadline)
 
 
-async def _create(
+async def send_new_partitions(
     caller: Caller,
     wanted: Mapping[str, NewPartitions],
     deadline: Deadline,
     timeout: float,
     validate_only: bool,
 ) -> dict[str, CreatedPartitions]:
+    """What the controller answers, by topic; brokers are not waited for."""
     trigger = not validate_only and await triggers_only(caller, timeout)
 
     async def attempt(names: list[str], left: float) -> dict[str, CreatedPartitions]:

@@ -7,6 +7,7 @@ without ``version`` is of version 1, ``log_dirs`` may be left out, and unknown k
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -106,9 +107,11 @@ def read_topics_to_move(text: str | bytes) -> list[str]:
     found = _parse(text, _Topics, what)
     _check_version(found.version, what)
     names = [each.topic for each in found.topics]
-    for name in names:
-        if names.count(name) > 1:
-            raise InstructionError(f"topic {name!r} stands in the topics to move twice")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InstructionError(
+                f"topic {name!r} stands in the topics to move {count} times; name it once"
+            )
     return names
 
 

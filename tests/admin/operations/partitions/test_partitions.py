@@ -1,0 +1,195 @@
+"""Partitions added, moved and led, on a cluster without a network."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kafka_admin_proto.admin.operations.partitions.creation import NewPartitions
+from kafka_admin_proto.admin.operations.partitions.moves import OngoingReassignment
+from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+)
+from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsRequest
+from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest
+from kafka_admin_proto.messages.metadata_request import MetadataRequest
+from kafka_admin_proto.messages.metadata_response import MetadataResponse
+from kafka_admin_proto.schema.versions import VersionRange
+from tests.admin.operations.partitions.cluster import Cluster
+
+
+def test_each_topic_gets_its_partitions_or_its_error() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1]], "b": [[1], [2]]})
+        found = await cluster.create_partitions(
+            [
+                NewPartitions("a", 3, [[2], [3]]),
+                NewPartitions("b", 2, [[3]]),
+                NewPartitions("c", 2, [[3]]),
+            ]
+        )
+        assert [(each.topic, each.error, each.complete) for each in found] == [
+            ("a", None, True),
+            ("b", "INVALID_PARTITIONS", None),
+            ("c", "UNKNOWN_TOPIC_OR_PARTITION", None),
+        ]
+        assert cluster.replicas("a") == [[1], [2], [3]]
+
+    asyncio.run(run())
+
+
+def test_no_partition_is_added_when_it_is_validated_only() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1]]})
+        (found,) = await cluster.create_partitions(
+            [NewPartitions("a", 3, [[2], [3]])], validate_only=True
+        )
+        assert (found.error, found.complete) == (None, None)
+        assert cluster.replicas("a") == [[1]]
+        assert not cluster.sent(MetadataRequest)
+
+    asyncio.run(run())
+
+
+def test_a_topic_gets_partitions_once_in_a_call() -> None:
+    with pytest.raises(ValueError, match="twice"):
+        asyncio.run(Cluster({}).create_partitions([NewPartitions("a", 2), NewPartitions("a", 3)]))
+
+
+@pytest.mark.parametrize(("count", "error"), [(2, None), (3, "INVALID_PARTITIONS")])
+def test_a_lost_answer_is_looked_at(count: int, error: str | None) -> None:
+    """Another client adds one more partition in between."""
+
+    async def run() -> None:
+        cluster = Cluster({"a": [[1]]})
+        create = cluster.handlers[CreatePartitionsRequest]
+
+        def handle(request, call):  # type: ignore[no-untyped-def]
+            answer = create(request, call)
+            while len(cluster.topics["a"]) < count:
+                cluster.topics["a"].append(cluster.topics["a"][0])
+            return answer
+
+        cluster.handlers[CreatePartitionsRequest] = handle
+        cluster.lost = CreatePartitionsRequest
+        (found,) = await cluster.create_partitions([NewPartitions("a", 2, [[2]])])
+        assert found.error == error
+        assert f"the topic has {count} partitions now" in (found.message or "")
+
+    asyncio.run(run())
+
+
+def test_moves_are_begun_listed_and_cancelled() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 2], [2, 3]]}, instantly=False)
+        assert await cluster.list_partition_reassignments() == []
+        wanted = {("a", 0): [3, 2], ("a", 7): [1], ("b", 0): [1]}
+        found = await cluster.alter_partition_reassignments(wanted)
+        unknown = "UNKNOWN_TOPIC_OR_PARTITION"
+        assert [each.error for each in found] == [None, unknown, unknown]
+        moving = [OngoingReassignment("a", 0, [3, 2, 1], adding=[3], removing=[1])]
+        assert await cluster.list_partition_reassignments() == moving
+        assert await cluster.list_partition_reassignments([("a", 0), ("a", 1)]) == moving
+        assert moving[0].target == [3, 2]
+        assert await cluster.list_partition_reassignments([("a", 1)]) == []
+        found = await cluster.alter_partition_reassignments({("a", 0): None, ("a", 1): None})
+        assert [each.error for each in found] == [None, "NO_REASSIGNMENT_IN_PROGRESS"]
+        assert cluster.replicas("a")[0] == [1, 2]
+
+    asyncio.run(run())
+
+
+def test_a_held_number_of_replicas_needs_a_broker_that_knows_of_it() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 2]]})
+        moves = {("a", 0): [2, 3]}
+        await cluster.alter_partition_reassignments(moves, allow_replication_factor_change=False)
+        (call,) = cluster.sent(AlterPartitionReassignmentsRequest)
+        assert isinstance(call.request, AlterPartitionReassignmentsRequest)
+        assert not call.request.allow_replication_factor_change
+        key = AlterPartitionReassignmentsRequest.api_key
+        assert key is not None
+        cluster.spoken[key] = VersionRange(0, 0)
+        with pytest.raises(UnsupportedVersionError):
+            await cluster.alter_partition_reassignments(
+                moves, allow_replication_factor_change=False
+            )
+
+    asyncio.run(run())
+
+
+def test_preferred_leaders_of_all_partitions() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 2], [2, 3]], "b": [[3, 1]]})
+        cluster.topics["a"][1].leader = 3
+        (found,) = await cluster.elect_leaders()
+        assert (found.topic, found.partition, found.elected, found.complete) == ("a", 1, True, True)
+        assert await cluster.elect_leaders([]) == []
+        for call in cluster.sent(ElectLeadersRequest):
+            assert isinstance(call.request, ElectLeadersRequest)
+            assert call.request.topic_partitions is None
+        assert cluster.topics["a"][1].leader == 2
+
+    asyncio.run(run())
+
+
+def test_elections_of_some_partitions() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 2], [2, 3]]})
+        cluster.topics["a"][0].leader = 2
+        found = await cluster.elect_leaders([("a", 0), ("a", 1), ("c", 0)])
+        assert [(each.elected, each.error, each.complete) for each in found] == [
+            (True, None, True),
+            (False, None, True),
+            (False, "UNKNOWN_TOPIC_OR_PARTITION", None),
+        ]
+        cluster.topics["a"][0].leader = 2
+        (found_now,) = await cluster.elect_leaders([("a", 0)], timeout=0)
+        assert (found_now.elected, found_now.complete) == (True, None)
+
+    asyncio.run(run())
+
+
+def test_a_broker_that_has_another_leader_is_named() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 2], [2, 3]]})
+        cluster.topics["a"][0].leader = 2
+        cluster.handlers[MetadataRequest] = _slow(cluster)
+        found = await cluster.elect_leaders([("a", 0), ("a", 1)], timeout=0.2)
+        assert [each.complete for each in found] == [False, True]
+        assert found[0].missing == ["broker 3: partition 0 of topic 'a' is led by 2, not yet by 1"]
+
+    asyncio.run(run())
+
+
+def _slow(cluster: Cluster):  # type: ignore[no-untyped-def]
+    """Broker 3 does not hear of the election."""
+    metadata = cluster.handlers[MetadataRequest]
+
+    def handle(request, call):  # type: ignore[no-untyped-def]
+        answer = metadata(request, call)
+        assert isinstance(answer, MetadataResponse)
+        if call.broker == 3:
+            answer.topics[0].partitions[0].leader_id = 2
+        return answer
+
+    return handle
+
+
+def test_unclean_elections_need_brokers_from_2_4() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 2]]})
+        (found,) = await cluster.elect_leaders([("a", 0)], election="unclean")
+        assert found.complete
+        key = ElectLeadersRequest.api_key
+        assert key is not None
+        cluster.spoken[key] = VersionRange(0, 0)
+        assert await cluster.elect_leaders([("a", 0)])
+        with pytest.raises(UnsupportedVersionError):
+            await cluster.elect_leaders([("a", 0)], election="unclean")
+        with pytest.raises(ValueError, match="'preferred' or 'unclean'"):
+            await cluster.elect_leaders(election="clean")  # type: ignore[arg-type]
+
+    asyncio.run(run())
