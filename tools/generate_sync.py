@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from textwrap import indent
 
+from kafka_admin_proto.admin.base_client import BaseClient
 from kafka_admin_proto.admin.client import AdminClient
 from kafka_admin_proto.admin.session import Session
 
@@ -165,10 +166,10 @@ def _class(owner: type) -> ast.ClassDef:
 def _constructor(names: _Names, runtime: _Names) -> str:
     (node,) = (
         each
-        for each in _class(AdminClient).body
+        for each in _class(BaseClient).body
         if isinstance(each, ast.FunctionDef) and each.name == "__init__"
     )
-    _note_names(names, runtime, AdminClient.__module__, node)
+    _note_names(names, runtime, BaseClient.__module__, node)
     return (
         f"def __init__({ast.unparse(node.args)}) -> None:\n"
         f"    self._admin = AdminClient({_passed_on(node.args)})\n"

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import ssl
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-
-from kafka_admin_proto.admin.caller import Target
-from kafka_admin_proto.admin.config import client_config
-from kafka_admin_proto.admin.errors import AdminError
-from kafka_admin_proto.admin.network.tracing import Trace
+from kafka_admin_proto.admin.base_client import BaseClient
 from kafka_admin_proto.admin.operations.acls import AclOperations
 from kafka_admin_proto.admin.operations.alter import AlterOperations
 from kafka_admin_proto.admin.operations.cluster import ClusterOperations
@@ -25,10 +18,6 @@ from kafka_admin_proto.admin.operations.tokens import TokenOperations
 from kafka_admin_proto.admin.operations.topics import TopicOperations
 from kafka_admin_proto.admin.operations.transactions import TransactionOperations
 from kafka_admin_proto.admin.operations.users import UserOperations
-from kafka_admin_proto.admin.session import Session
-from kafka_admin_proto.protocol.payloads import expects_response
-from kafka_admin_proto.schema.versions import VersionRange
-from kafka_admin_proto.values import Message
 
 
 class AdminClient(
@@ -47,68 +36,12 @@ class AdminClient(
     GroupOperations,
     TransactionOperations,
     TokenOperations,
-    Session,
+    BaseClient,
 ):
     """A client of one Kafka cluster, for asyncio.
 
         async with AdminClient("localhost:9092") as admin:
-            await admin.brokers()
+            print(await admin.describe_topics(["orders"]))
 
-    ``command_config`` is a properties file of Kafka's tools, or such a mapping; arguments go before
-    it. Times are in seconds, ``timeout`` for all attempts of one call. ``trace`` is called with
-    each request and response as they pass. Raises ConfigurationError.
+    Arguments, errors, timeouts and retries: ``docs/admin.md``.
     """
-
-    def __init__(
-        self,
-        bootstrap_servers: str | Sequence[str] | None = None,
-        *,
-        bootstrap_controllers: str | Sequence[str] | None = None,
-        command_config: str | Path | Mapping[str, str] | None = None,
-        security_protocol: str | None = None,
-        sasl_mechanism: str | None = None,
-        sasl_username: str | None = None,
-        sasl_password: str | None = None,
-        ssl_context: ssl.SSLContext | None = None,
-        client_id: str | None = None,
-        timeout: float | None = None,
-        request_timeout: float | None = None,
-        connect_timeout: float | None = None,
-        trace: Trace | None = None,
-    ) -> None:
-        config = client_config(
-            bootstrap_servers,
-            bootstrap_controllers=bootstrap_controllers,
-            command_config=command_config,
-            security_protocol=security_protocol,
-            sasl_mechanism=sasl_mechanism,
-            sasl_username=sasl_username,
-            sasl_password=sasl_password,
-            ssl_context=ssl_context,
-            client_id=client_id,
-            timeout=timeout,
-            request_timeout=request_timeout,
-            connect_timeout=connect_timeout,
-        )
-        super().__init__(config, trace=trace)
-
-    async def send(
-        self,
-        message: Message,
-        *,
-        broker: int | Target = Target.ANY,
-        version: int | None = None,
-        timeout: float | None = None,
-    ) -> Message:
-        """The response to any request, at ``version`` or else the highest that both sides have.
-
-        It is sent again only if it surely was not sent. Error codes in the response are left to the
-        caller. Raises as ``call`` does.
-        """
-        if not expects_response(message.api_key or 0, message):
-            raise AdminError("a Produce with acks 0 has no response; send it with acks 1 or -1")
-        wanted = None if version is None else VersionRange(version, version)
-        reply = await self.call(
-            message, Message, to=broker, timeout=timeout, repeatable=False, versions=wanted
-        )
-        return reply.body

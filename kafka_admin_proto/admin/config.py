@@ -12,9 +12,7 @@ import msgspec
 from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.admin.retry import Backoff
 from kafka_admin_proto.admin.settings.addresses import Address, parse_addresses
-from kafka_admin_proto.admin.settings.jaas import read_jaas
 from kafka_admin_proto.admin.settings.properties import read_properties
-from kafka_admin_proto.admin.settings.tls import TLS_PROPERTIES, TlsSettings
 from kafka_admin_proto.protocol.connection import Sasl, SaslPlain, SaslScram
 from kafka_admin_proto.wire.secrets import MASK
 
@@ -41,9 +39,27 @@ _OTHERS = (
     "sasl.mechanism",
     "sasl.jaas.config",
 )
+#: Read by settings/tls.py.
+_TLS = frozenset(
+    {
+        "ssl.truststore.location",
+        "ssl.truststore.type",
+        "ssl.truststore.certificates",
+        "ssl.truststore.password",
+        "ssl.keystore.location",
+        "ssl.keystore.type",
+        "ssl.keystore.key",
+        "ssl.keystore.certificate.chain",
+        "ssl.keystore.password",
+        "ssl.key.password",
+        "ssl.endpoint.identification.algorithm",
+        "ssl.enabled.protocols",
+        "ssl.protocol",
+    }
+)
 #: Every property that has an effect here.
 UNDERSTOOD = frozenset(
-    {*_TIMES, *(name for pair in _BACKOFFS.values() for name in pair), *_OTHERS, *TLS_PROPERTIES}
+    {*_TIMES, *(name for pair in _BACKOFFS.values() for name in pair), *_OTHERS, *_TLS}
 )
 
 
@@ -207,6 +223,8 @@ def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
     if not str(values.get("security_protocol", "")).startswith("SASL"):
         values.pop("sasl_mechanism", None)  # Kafka's tools do not mind a mechanism without use
     elif "sasl.jaas.config" in properties:
+        from kafka_admin_proto.admin.settings.jaas import read_jaas
+
         login = read_jaas(properties["sasl.jaas.config"])
         values["sasl_username"] = login.get("username")
         values["sasl_password"] = login.get("password")
@@ -230,6 +248,8 @@ def _complete_security(
     if context is not None:
         values["ssl_context"] = context
     elif values["security_protocol"] in ("SSL", "SASL_SSL"):
+        from kafka_admin_proto.admin.settings.tls import TlsSettings
+
         values["ssl_context"] = TlsSettings.from_properties(properties).context()
 
 

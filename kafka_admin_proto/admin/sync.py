@@ -146,21 +146,6 @@ class SyncAdminClient(SyncSession):
         )
         super().__init__(self._admin)
 
-    def send(
-        self,
-        message: Message,
-        *,
-        broker: int | Target = Target.ANY,
-        version: int | None = None,
-        timeout: float | None = None,
-    ) -> Message:
-        """The response to any request, at ``version`` or else the highest that both sides have.
-
-        It is sent again only if it surely was not sent. Error codes in the response are left to the
-        caller. Raises as ``call`` does.
-        """
-        return self._run(self._admin.send(message, broker=broker, version=version, timeout=timeout))
-
     def create_topics(
         self, topics: Iterable[NewTopic], *, timeout: float = 30.0, validate_only: bool = False
     ) -> list[CreatedTopic]:
@@ -942,6 +927,21 @@ class SyncAdminClient(SyncSession):
     ) -> list[DelegationToken]:
         """The tokens of owners (of all by default) that the client may see, sorted by id."""
         return self._run(self._admin.describe_delegation_tokens(owners, timeout=timeout))
+
+    def send(
+        self,
+        message: Message,
+        *,
+        broker: int | Target = Target.ANY,
+        version: int | None = None,
+        timeout: float | None = None,
+    ) -> Message:
+        """The response to any request, at ``version`` or else the highest that both sides have.
+
+        It is sent again only if it surely was not sent. Error codes in the response are left to the
+        caller. Raises as ``call`` does.
+        """
+        return self._run(self._admin.send(message, broker=broker, version=version, timeout=timeout))
 
     def call(
         self,

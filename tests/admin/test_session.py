@@ -38,6 +38,7 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.protocol.error_codes import error_code
 from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.values import Message
 from tests.admin.leaks import run_without_leaks
 from tests.admin.scripted_broker import CLOSE, SILENCE, ScriptedBroker, ScriptedCluster
 
@@ -322,14 +323,16 @@ def test_a_cancelled_first_call_leaves_nothing() -> None:
     run_without_leaks(run())
 
 
-def test_closing_ends_calls_on_their_way() -> None:
+@pytest.mark.parametrize("stage", [ApiVersionsRequest, MetadataRequest, ListGroupsRequest])
+def test_closing_ends_calls_on_their_way(stage: type[Message]) -> None:
     async def run() -> None:
         cluster = ScriptedCluster([1])
-        cluster.on(ListGroupsRequest, lambda request, broker: SILENCE)
+        cluster.on(stage, lambda request, broker: SILENCE)
         async with cluster:
             client = session(cluster.bootstrap)
-            task = asyncio.create_task(list_groups(client))
-            await asyncio.sleep(0.05)
+            task = asyncio.create_task(list_groups(client, to=1))
+            while not cluster.nodes[1].count(stage):
+                await asyncio.sleep(0.01)
             await client.close()
             with pytest.raises(AdminError, match="closed"):
                 await task

@@ -22,6 +22,7 @@ from kafka_admin_proto.admin.settings.addresses import Address
 Key = int | Address
 #: Seconds until the next address is tried beside one that has not answered yet.
 _STAGGER_S = 0.25
+_CLOSED = "the client is closed"
 
 
 class Pool:
@@ -69,7 +70,9 @@ class Pool:
         found = self._connections.get(key)
         if found is not None and found.is_usable and found.address == address:
             return found
-        return await asyncio.shield(self._open(key, address))
+        task = self._open(key, address)
+        await asyncio.wait([task])
+        return self._made(task)
 
     async def first(self, candidates: Sequence[tuple[Key, Address]]) -> BrokerConnection:
         """The first connection that comes about: in order, the next beside one that takes long.
@@ -87,12 +90,10 @@ class Pool:
                 waiting, timeout=stagger, return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
-                error = task.exception()
-                if error is None:
-                    return task.result()
-                if not isinstance(error, ConnectionFailedError):
-                    raise error
-                errors.append(error)
+                try:
+                    return self._made(task)
+                except ConnectionFailedError as error:
+                    errors.append(error)
         raise _combined(errors)
 
     async def close(self) -> None:
@@ -110,7 +111,7 @@ class Pool:
 
     def _open(self, key: Key, address: Address) -> asyncio.Task[BrokerConnection]:
         if self._closed:
-            raise AdminError("the client is closed")
+            raise AdminError(_CLOSED)
         task = self._opening.get(key)
         if task is None:
             task = asyncio.get_running_loop().create_task(self._opened(key, address))
@@ -137,6 +138,11 @@ class Pool:
         self._connections[key] = connection
         self._alive = {each for each in self._alive if not each.has_ended} | {connection}
         return connection
+
+    def _made(self, task: asyncio.Task[BrokerConnection]) -> BrokerConnection:
+        if task.cancelled():  # not by the caller, who would be cancelled as well
+            raise AdminError(_CLOSED)
+        return task.result()
 
     def _finish(self, key: Key, task: asyncio.Task[BrokerConnection]) -> None:
         self._opening.pop(key, None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import ssl
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,24 +11,6 @@ import msgspec
 
 from kafka_admin_proto.admin.errors import ConfigurationError
 
-#: Properties that `TlsSettings.from_properties` reads.
-TLS_PROPERTIES = frozenset(
-    {
-        "ssl.truststore.location",
-        "ssl.truststore.type",
-        "ssl.truststore.certificates",
-        "ssl.truststore.password",
-        "ssl.keystore.location",
-        "ssl.keystore.type",
-        "ssl.keystore.key",
-        "ssl.keystore.certificate.chain",
-        "ssl.keystore.password",
-        "ssl.key.password",
-        "ssl.endpoint.identification.algorithm",
-        "ssl.enabled.protocols",
-        "ssl.protocol",
-    }
-)
 _BEGIN = "-----BEGIN "
 
 
@@ -116,6 +97,8 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
             if self.key_password is None:  # OpenSSL would ask at the terminal
                 raise ConfigurationError("the private key is encrypted; set ssl.key.password")
             return self.key_password
+
+        import tempfile  # loads much, and few clients have a certificate
 
         with tempfile.TemporaryDirectory(prefix="kap-") as folder:
             path = Path(folder, "pair.pem")
