@@ -11,6 +11,7 @@ from kafka_admin_proto.gc_tuning import tune_gc
 
 def main() -> None:
     """Run the command line; without its extra installed, say which one it is."""
+    tune_gc()  # what is imported from here on is kept
     try:
         from kafka_admin_proto.cli.app import kap
         from kafka_admin_proto.cli.closed_pipe import ClosedPipe, end_by_signal

@@ -17,6 +17,9 @@ from kafka_admin_proto.cli.admin.common.live import Live
 if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.acls import AclBinding, AclFilter
 
+#: What the commands use of the client.
+_ACLS = ("acls:AclOperations",)
+
 acls = lazy_group("acls", "Create, delete and list access control lists.")
 
 #: Option → type of resource, for those that take names.
@@ -71,7 +74,7 @@ def _operation_option(function: Function) -> Function:
     )(function)
 
 
-@acls.command("create", cls=ClusterCommand, items="acls")
+@acls.command("create", cls=ClusterCommand, items="acls", operations=_ACLS)
 @click.option("--allow-principal", multiple=True, metavar="User:NAME", help="Whom to allow it.")
 @click.option("--deny-principal", multiple=True, metavar="User:NAME", help="Whom to deny it.")
 @click.option("--allow-host", multiple=True, help="From where to allow it; * by default.")
@@ -175,7 +178,7 @@ def _filter_options(function: Function) -> Function:
     return function
 
 
-@acls.command("list", cls=ClusterCommand, items="acls")
+@acls.command("list", cls=ClusterCommand, items="acls", operations=_ACLS)
 @_filter_options
 def list_acls(live: Live, **choice: Any) -> Answer:
     """List ACLs, all or those that the options choose.
@@ -189,7 +192,7 @@ def list_acls(live: Live, **choice: Any) -> Answer:
     return _answer(_found(live, _filters(**choice)), dry_run=None)
 
 
-@acls.command("delete", cls=ClusterCommand, items="acls")
+@acls.command("delete", cls=ClusterCommand, items="acls", operations=_ACLS)
 @_filter_options
 @click.option("--dry-run", is_flag=True, help="Say what would be deleted.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")

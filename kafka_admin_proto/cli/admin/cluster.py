@@ -14,6 +14,14 @@ from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_grou
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.parameters import Numbers
 
+#: What the commands use of the client.
+_LOG_DIRS = (
+    "log_dirs:LogDirOperations",
+    "topics.descriptions:DescribeTopics",
+)
+_CLUSTER = ("cluster:ClusterOperations",)
+_QUORUM = ("quorum:QuorumOperations",)
+
 cluster = lazy_group("cluster", "Describe a cluster: brokers, controller, features, versions.")
 quorum = lazy_group("quorum", "Describe the quorum of controllers (KRaft).")
 
@@ -26,7 +34,7 @@ _BROKERS = click.option(
 )
 
 
-@cluster.command("describe", cls=ClusterCommand, items="brokers")
+@cluster.command("describe", cls=ClusterCommand, items="brokers", operations=_CLUSTER)
 @click.option("--include-fenced", is_flag=True, help="Brokers as well that are registered only.")
 @click.option(
     "--authorized-operations", is_flag=True, help="What the client may do with the cluster."
@@ -66,7 +74,7 @@ def describe_cluster(live: Live, include_fenced: bool, authorized_operations: bo
     )
 
 
-@cluster.command("features", cls=ClusterCommand, items="features")
+@cluster.command("features", cls=ClusterCommand, items="features", operations=_CLUSTER)
 def describe_features(live: Live) -> Answer:
     """List features: the level that is finalized, and those that the broker supports.
 
@@ -93,7 +101,7 @@ def describe_features(live: Live) -> Answer:
     )
 
 
-@cluster.command("versions", cls=ClusterCommand, items="brokers")
+@cluster.command("versions", cls=ClusterCommand, items="brokers", operations=_CLUSTER)
 @_BROKERS
 def versions(live: Live, broker_list: list[int] | None) -> Answer:
     """List which versions of each request each broker speaks.
@@ -112,7 +120,7 @@ def versions(live: Live, broker_list: list[int] | None) -> Answer:
     )
 
 
-@quorum.command("describe", cls=ClusterCommand, items="voters")
+@quorum.command("describe", cls=ClusterCommand, items="voters", operations=_QUORUM)
 def describe_quorum(live: Live) -> Answer:
     """Describe the quorum: leader, epoch, high watermark, voters and observers with their lag.
 
@@ -135,7 +143,12 @@ def describe_quorum(live: Live) -> Answer:
     return Answer(document=document, tables=[Table(rows=rows, title=title)])
 
 
-@click.command("logdirs", cls=ClusterCommand, items="brokers")
+@click.command(
+    "logdirs",
+    cls=ClusterCommand,
+    items="brokers",
+    operations=_LOG_DIRS,
+)
 @_BROKERS
 @click.option(
     "--topic",
@@ -183,7 +196,7 @@ def logdirs(live: Live, broker_list: list[int] | None, topic: tuple[str, ...]) -
     )
 
 
-@click.command("ping", cls=ClusterCommand, items="brokers")
+@click.command("ping", cls=ClusterCommand, items="brokers", operations=_CLUSTER)
 def ping(live: Live) -> Answer:
     """Ask every broker whether it answers, and say how long each took.
 

@@ -18,6 +18,8 @@ from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
 
+_OPERATIONS = ("configs:ConfigOperations", "topics.descriptions:DescribeTopics")
+
 configs = lazy_group("configs", "Get, set and unset configs.")
 
 #: Option → type of resource.
@@ -50,7 +52,7 @@ def _resources(function: Function) -> Function:
     return function
 
 
-@configs.command("get", cls=ClusterCommand, items="resources")
+@configs.command("get", cls=ClusterCommand, items="resources", operations=_OPERATIONS)
 @_resources
 @click.option("--key", multiple=True, help="This config alone; repeatable.")
 @click.option("--all", "everything", is_flag=True, help="Those too that nobody has set.")
@@ -108,7 +110,7 @@ def get(
     )
 
 
-@configs.command("set", cls=ClusterCommand, items="resources")
+@configs.command("set", cls=ClusterCommand, items="resources", operations=_OPERATIONS)
 @_resources
 @click.argument("pairs", nargs=-1, type=KeyValue(), metavar="[NAME=VALUE]...")
 @click.option(
@@ -174,7 +176,7 @@ def set_configs(
     return _alter(live, _named(named), dry_run, "set", set=wanted, append=more, subtract=less)
 
 
-@configs.command("unset", cls=ClusterCommand, items="resources")
+@configs.command("unset", cls=ClusterCommand, items="resources", operations=_OPERATIONS)
 @_resources
 @click.argument("keys", nargs=-1, metavar="[NAME]...")
 @click.option(

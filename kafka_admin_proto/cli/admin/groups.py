@@ -14,6 +14,8 @@ from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, l
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 
+_OPERATIONS = ("groups:GroupOperations", "records:RecordOperations")
+
 groups = lazy_group("groups", "List, describe and delete groups; remove members.")
 
 _TYPES = click.Choice(["classic", "consumer", "share", "streams"], case_sensitive=False)
@@ -23,7 +25,7 @@ def _group_option(help: str) -> Option:
     return click.option("--group", "-g", multiple=True, shell_complete=completion.groups, help=help)
 
 
-@groups.command("list", cls=ClusterCommand, items="groups")
+@groups.command("list", cls=ClusterCommand, items="groups", operations=_OPERATIONS)
 @click.option("--state", multiple=True, help="Stable, Empty, Dead …; repeatable.")
 @click.option("--type", "types", type=_TYPES, multiple=True, help="Repeatable.")
 def list_groups(live: Live, state: tuple[str, ...], types: tuple[str, ...]) -> Answer:
@@ -44,7 +46,7 @@ def list_groups(live: Live, state: tuple[str, ...], types: tuple[str, ...]) -> A
     )
 
 
-@groups.command("describe", cls=ClusterCommand, items="groups")
+@groups.command("describe", cls=ClusterCommand, items="groups", operations=_OPERATIONS)
 @click.argument("ids", nargs=-1, metavar="[GROUP]...", shell_complete=completion.groups)
 @_group_option("A group; repeatable.")
 @click.option("--all-groups", is_flag=True, help="All groups.")
@@ -95,7 +97,7 @@ def describe(
     )
 
 
-@groups.command("delete", cls=ClusterCommand, items="groups")
+@groups.command("delete", cls=ClusterCommand, items="groups", operations=_OPERATIONS)
 @click.argument("ids", nargs=-1, metavar="[GROUP]...", shell_complete=completion.groups)
 @_group_option("A group; repeatable.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -124,7 +126,7 @@ def delete(live: Live, ids: tuple[str, ...], group: tuple[str, ...], yes: bool) 
     )
 
 
-@groups.command("remove-members", cls=ClusterCommand, items="members")
+@groups.command("remove-members", cls=ClusterCommand, items="members", operations=_OPERATIONS)
 @click.argument("group", metavar="GROUP", shell_complete=completion.groups)
 @click.option("--member", multiple=True, help="A member by its id; repeatable.")
 @click.option("--instance", multiple=True, help="A static member by its instance id; repeatable.")

@@ -22,6 +22,13 @@ from kafka_admin_proto.cli.admin.common.parameters import (
 )
 from kafka_admin_proto.cli.filters import Instant
 
+_OPERATIONS = (
+    "groups:GroupOperations", "records:RecordOperations", "topics.descriptions:DescribeTopics",
+)  # fmt: skip
+
+#: What the commands use of the client.
+_RECORDS = ("records:RecordOperations",)
+
 offsets = lazy_group("offsets", "Offsets of logs, and those that groups have committed.")
 
 #: What --time may name, as Kafka's script spells it.
@@ -34,7 +41,7 @@ _TIMES = {
 _Partition = tuple[str, int]
 
 
-@offsets.command("get", cls=ClusterCommand, items="offsets")
+@offsets.command("get", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
 @click.option(
     "--topic",
@@ -92,7 +99,7 @@ def get(
     )
 
 
-@offsets.command("reset", cls=ClusterCommand, items="offsets")
+@offsets.command("reset", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
 @click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
 @click.option(
     "--topic",
@@ -208,7 +215,7 @@ def reset(
     )
 
 
-@offsets.command("delete", cls=ClusterCommand, items="offsets")
+@offsets.command("delete", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
 @click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
 @click.option(
     "--topic",
@@ -267,7 +274,12 @@ def delete(
     )
 
 
-@offsets.command("delete-records", cls=ClusterCommand, items="partitions")
+@offsets.command(
+    "delete-records",
+    cls=ClusterCommand,
+    items="partitions",
+    operations=_RECORDS,
+)
 @click.argument("places", nargs=-1, metavar="[TOPIC:PARTITION:OFFSET]...")
 @click.option(
     "--offset-json-file",

@@ -24,7 +24,11 @@ _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _LONGEST = 10_000
 
 
-@click.command("request", cls=ClusterCommand, default_output="json")
+#: Whichever: the request goes through the session below.
+_OPERATIONS = ("topics.descriptions:DescribeTopics",)
+
+
+@click.command("request", cls=ClusterCommand, default_output="json", operations=_OPERATIONS)
 @click.argument("api", metavar="API", shell_complete=completion.apis)
 @click.option("--version", type=int, help="The newest that both sides have otherwise.")
 @click.option(

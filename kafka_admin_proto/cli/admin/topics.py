@@ -24,10 +24,18 @@ from kafka_admin_proto.cli.admin.common.parameters import (
 if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
 
+#: What the commands use of the client.
+_DELETE = (
+    "topics.deletion:DeleteTopics",
+    "topics.descriptions:DescribeTopics",
+)
+_DESCRIBE = ("topics.descriptions:DescribeTopics",)
+_CREATE = ("topics.creation:CreateTopics",)
+
 topics = lazy_group(
     "topics",
     "Create, change, delete, list and describe topics.",
-    {},
+    {"alter": "topics_alter", "apply": "topics_apply"},
 )
 
 _DRY_RUN = click.option(
@@ -43,7 +51,7 @@ def _topic_option(help: str) -> Option:
     return click.option("--topic", "-t", multiple=True, shell_complete=completion.topics, help=help)
 
 
-@topics.command("create", cls=ClusterCommand, items="topics")
+@topics.command("create", cls=ClusterCommand, items="topics", operations=_CREATE)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...")
 @_topic_option("A topic to create; repeatable.")
 @click.option("--partitions", type=click.IntRange(1), help="The brokers' num.partitions otherwise.")
@@ -119,7 +127,12 @@ def create(
     return _changed(items, "would create" if dry_run else "created", {"dry_run": dry_run})
 
 
-@topics.command("delete", cls=ClusterCommand, items="topics")
+@topics.command(
+    "delete",
+    cls=ClusterCommand,
+    items="topics",
+    operations=_DELETE,
+)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
 @_topic_option("A topic to delete, or a regular expression; repeatable.")
 @_TOPIC_ID
@@ -195,7 +208,7 @@ def _described(
     return live.ask(lambda client: client.describe_topics(names, topic_ids=topic_ids))
 
 
-@topics.command("list", cls=ClusterCommand, items="topics")
+@topics.command("list", cls=ClusterCommand, items="topics", operations=_DESCRIBE)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
 @_topic_option("A topic, or a regular expression; repeatable.")
 @click.option("--exclude-internal", is_flag=True, help="Leave out __consumer_offsets and the like.")
@@ -235,7 +248,12 @@ def list_topics(
     )
 
 
-@topics.command("describe", cls=ClusterCommand, items="topics")
+@topics.command(
+    "describe",
+    cls=ClusterCommand,
+    items="topics",
+    operations=_DESCRIBE,
+)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
 @_topic_option("A topic, or a regular expression; repeatable. All topics otherwise.")
 @_TOPIC_ID

@@ -17,6 +17,10 @@ from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.parameters import KeyValue
 
+#: What the commands use of the client.
+_QUOTAS = ("quotas:QuotaOperations",)
+_USERS = ("users:UserOperations",)
+
 users = lazy_group("users", "SCRAM users and their passwords; quotas.")
 
 #: Where a new password may come from, beside a file and the terminal.
@@ -24,7 +28,7 @@ NEW_PASSWORD = "KAP_NEW_PASSWORD"
 _MECHANISMS = click.Choice(["SCRAM-SHA-256", "SCRAM-SHA-512"], case_sensitive=False)
 
 
-@users.command("list", cls=ClusterCommand, items="users")
+@users.command("list", cls=ClusterCommand, items="users", operations=_USERS)
 @click.argument("names", nargs=-1, metavar="[USER]...")
 def list_users(live: Live, names: tuple[str, ...]) -> Answer:
     """List SCRAM users: their mechanisms and iterations. Passwords cannot be read back.
@@ -45,7 +49,7 @@ def list_users(live: Live, names: tuple[str, ...]) -> Answer:
     )
 
 
-@users.command("set", cls=ClusterCommand, items="users")
+@users.command("set", cls=ClusterCommand, items="users", operations=_USERS)
 @click.argument("name", metavar="USER")
 @click.option(
     "--mechanism",
@@ -93,7 +97,7 @@ def set_user(
     return _altered(live.ask(ask), "password set")
 
 
-@users.command("delete", cls=ClusterCommand, items="users")
+@users.command("delete", cls=ClusterCommand, items="users", operations=_USERS)
 @click.argument("names", nargs=-1, required=True, metavar="USER...")
 @click.option("--mechanism", type=_MECHANISMS, multiple=True, help="This one alone; all otherwise.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -108,23 +112,20 @@ def delete(live: Live, names: tuple[str, ...], mechanism: tuple[str, ...], yes: 
     wanted = dict.fromkeys(names)
     confirm(f"Delete the login of {', '.join(wanted)}?", yes=yes)
 
-    async def ask(client: Any) -> Any:
-        from kafka_admin_proto.admin.operations.users import (
-            AlteredUser,
-            ScramDeletion,
-            ScramMechanism,
-        )
+    async def ask(client: Any) -> list[Row]:
+        from kafka_admin_proto.admin.operations.users import ScramDeletion, ScramMechanism
 
-        unknown, deletions = [], []
+        unknown: list[Row] = []
+        deletions = []
         for user in await client.describe_users(list(wanted)):
             if user.error is not None:
-                unknown.append(AlteredUser(user.user, error=user.error, message=user.message))
-            deletions += [
-                ScramDeletion(user.user, ScramMechanism(each))
-                for each in (mechanism or [str(c.mechanism) for c in user.credentials])
-                if user.error is None
-            ]
-        return [*unknown, *(await client.alter_users((), deletions) if deletions else ())]
+                row = {"user": user.user, "mechanism": None}
+                unknown.append({**row, "error": user.error, "message": user.message})
+                continue
+            for each in mechanism or [str(c.mechanism) for c in user.credentials]:
+                deletions.append(ScramDeletion(user.user, ScramMechanism(each)))
+        found = await client.alter_users((), deletions) if deletions else []
+        return [*unknown, *msgspec.to_builtins(found)]
 
     return _altered(live.ask(ask), "deleted")
 
@@ -136,7 +137,7 @@ _ENTITY = [
 ]
 
 
-@users.command("quotas", cls=ClusterCommand, items="quotas")
+@users.command("quotas", cls=ClusterCommand, items="quotas", operations=_QUOTAS)
 @_ENTITY[0]
 @_ENTITY[1]
 @_ENTITY[2]
@@ -251,9 +252,7 @@ def _altered(results: Any, done: str) -> Answer:
     fine = list(dict.fromkeys(item["user"] for item in items if not item["error"]))
     return Answer(
         document={"users": items},
-        tables=[Table(rows=[{"user": item["user"], "error": item["error"],
-                             "message": item["message"]} for item in items],
-                      hidden=("error", "message"))],
+        tables=[Table(rows=items, hidden=("error", "message"))],
         errors=errors,
         notes=[f"{done}: {', '.join(fine)}"] if fine else [],
     )  # fmt: skip

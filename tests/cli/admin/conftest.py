@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -37,7 +38,9 @@ def broker() -> Iterator[ScriptedBroker]:
 
 
 @pytest.fixture
-def run(broker: ScriptedBroker) -> Run:
+def run(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(Path(__file__).parents[3])
+
     def run_kap(
         arguments: str, data: str | None = None, env: Mapping[str, str] | None = None
     ) -> Result:

@@ -20,6 +20,16 @@ COMMANDS = [
     "topics describe ordres payments",
     "topics create a b orders --partitions 2 --config retention.ms=5 --dry-run",
     "topics delete orders nothere --dry-run",
+    "topics alter orders nothere --partitions 5 --config retention.ms=9 --dry-run",
+    "topics alter orders --replication-factor 3 --dry-run",
+    "topics alter payments --partitions 1 --dry-run",
+    "topics apply -f tests/cli/admin/topics.yaml --dry-run",
+    "partitions list",
+    "partitions generate --topic orders --broker-list 1,2,3",
+    "partitions reassign --reassignment-json-file tests/cli/admin/move.json --dry-run",
+    "partitions verify --reassignment-json-file tests/cli/admin/move.json",
+    "partitions cancel --reassignment-json-file tests/cli/admin/move.json",
+    "leaders elect --topic orders --topic nothere --timeout 0",
     "configs get --topic orders --topic nothere",
     "configs get --topic orders --all --synonyms",
     "configs get --broker 1",
@@ -94,7 +104,9 @@ def _check_within(table: str, whole: Any, command: str) -> None:
 #: Words that tables have around what JSON has.
 _HEADS = """topic topics partition partitions replicas isr leader epoch lag configs id internal role
 voter cluster controller high watermark resource type read only value source config change broker
-host port rack ms field group members member end offset new mechanism iterations user quota what"""
+host port rack ms field group members member end offset new mechanism iterations user quota what
+step action proposed
+wanted elected current"""
 
 
 def _without_times(value: Any) -> Any:
@@ -132,6 +144,7 @@ def test_no_connection_is_one_object(form: str, run: Run) -> None:
     [
         ("topics list --no-such-option --output json", "UsageError"),
         ("topics create --output=json", "UsageError"),
+        ("topics alter -o json", "UsageError"),
         ("topics delete orders --output json", "UsageError"),  # no terminal to ask on
     ],
 )

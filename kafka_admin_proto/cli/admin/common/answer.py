@@ -63,8 +63,8 @@ def write(answer: Answer, output: str, items: str | None) -> None:
         for line in _lines(answer, items):
             click.echo(_encode(line))
     elif output == "tsv":
-        for table in answer.tables:
-            write_tsv(table.rows)
+        rows = [row for table in answer.tables for row in table.rows]
+        write_tsv(row for row in rows if row.keys() == rows[0].keys())  # the columns are stable
         _complain(answer.errors)
     else:
         _write_tables(answer.tables)
@@ -99,7 +99,10 @@ def cell(value: Any) -> str:
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, list | tuple):
-        return ",".join(map(cell, value))
+        return ",".join(
+            ":".join(map(cell, each)) if isinstance(each, list | tuple) else cell(each)
+            for each in value
+        )
     if isinstance(value, dict):
         return " ".join(f"{printable(str(key))}={cell(each)}" for key, each in value.items())
     return compact_json(value)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka_admin_proto.admin.client import AdminClient
 from kafka_admin_proto.cli.admin.common.settings import DEFAULT_TIMEOUT_S, Settings
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.client import AdminClient
 
 USER, PASSWORD = "KAP_SASL_USERNAME", "KAP_SASL_PASSWORD"
 
@@ -44,9 +47,28 @@ def client_arguments(settings: Settings, *, may_ask: bool) -> dict[str, Any]:
     return arguments
 
 
-def new_client(arguments: Mapping[str, Any]) -> AdminClient:
-    """A client that has no connection yet. Raises ConfigurationError."""
-    return AdminClient(**arguments)
+def new_client(arguments: Mapping[str, Any], operations: Sequence[str]) -> AdminClient:
+    """A client that has no connection yet. Raises ConfigurationError.
+
+    ``operations`` names its classes of operations, as "topics.descriptions:DescribeTopics": the
+    whole client loads a hundred messages, which one command does not wait for.
+    """
+    if not operations:
+        from kafka_admin_proto.admin.client import AdminClient as Whole
+
+        return Whole(**arguments)
+    from kafka_admin_proto.admin.config import client_config
+    from kafka_admin_proto.admin.session import Session
+
+    settings = dict(arguments)
+    trace = settings.pop("trace", None)
+    bases = []
+    for each in operations:
+        module, _, name = each.partition(":")
+        bases.append(getattr(import_module(f"kafka_admin_proto.admin.operations.{module}"), name))
+    kind: Any = type("CommandClient", (*bases, Session), {})
+    client: AdminClient = kind(client_config(**settings), trace=trace)
+    return client
 
 
 def _wants_login(properties: Mapping[str, str]) -> bool:

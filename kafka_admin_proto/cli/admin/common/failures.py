@@ -71,6 +71,13 @@ def of_exception(error: BaseException) -> Row:
     return entry(name, str(error), about)
 
 
+def is_usage(error: BaseException) -> bool:
+    """Whether the caller has to change what was asked for: a setting, a file, an instruction."""
+    from kafka_admin_proto.admin.errors import ConfigurationError, InstructionError
+
+    return isinstance(error, ConfigurationError | InstructionError)
+
+
 def near_misses(rows: Iterable[Row], about: str, names: Iterable[str]) -> None:
     """Add "did you mean …?" to entries about a name that nothing has and others resemble."""
     import difflib  # only for the complaint

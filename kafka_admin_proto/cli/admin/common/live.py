@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -28,11 +28,15 @@ _NAMES_AGE_S = 10.0
 class ClusterConnection:
     """A client and the event loop that it lives in, which runs only while something is asked.
 
+    ``operations`` are classes of operations that the client has; all of them without any named.
     ``may_ask``: a password that is nowhere else may be asked for on the terminal.
     """
 
-    def __init__(self, settings: Settings, *, may_ask: bool = True) -> None:
+    def __init__(
+        self, settings: Settings, *, operations: Sequence[str] = (), may_ask: bool = True
+    ) -> None:
         self.settings = settings
+        self._operations = operations
         self._may_ask = may_ask
         self._lock = threading.Lock()
         self._arguments: Mapping[str, Any] = {}
@@ -62,7 +66,7 @@ class ClusterConnection:
         if self._client is None:
             from kafka_admin_proto.cli.admin.common.client import new_client
 
-            self._client = new_client(self._arguments)
+            self._client = new_client(self._arguments, self._operations)
         return await operation(self._client)
 
     def close(self) -> None:
@@ -103,9 +107,16 @@ class ShellState:
 class Live:
     """What a command gets: its settings, and ``ask`` for the cluster's answers."""
 
-    def __init__(self, settings: Settings, shell: ShellState | None, default_output: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        shell: ShellState | None,
+        default_output: str,
+        operations: Sequence[str],
+    ) -> None:
         self.settings = settings
         self._default_output = default_output
+        self._operations = operations
         self._shell = shell
         self._own: ClusterConnection | None = None
 
@@ -127,7 +138,7 @@ class Live:
             return shell.connection.ask(operation)
         if self._own is None:
             self.settings.check()
-            self._own = ClusterConnection(self.settings)
+            self._own = ClusterConnection(self.settings, operations=self._operations)
         return self._own.ask(operation)
 
     def __enter__(self) -> Self:

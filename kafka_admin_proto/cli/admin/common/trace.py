@@ -25,5 +25,5 @@ def print_event(event: TraceEvent) -> None:
 def _body(event: TraceEvent) -> str:
     message = event.message
     if message is None:
-        return f"{event.size} bytes that are not shown: {event.problem}"
+        return "(a body that cannot be read)"
     return compact_json(codec(type(message), event.version).to_json(message, mask=True))

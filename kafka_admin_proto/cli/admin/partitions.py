@@ -1,0 +1,293 @@
+"""``kap partitions``: reassign replicas to brokers, with Kafka's own JSON files in and out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from kafka_admin_proto.cli.admin.common import completion, failures
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.parameters import Numbers
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.operations.partitions.json_files import PartitionReplicas
+
+_OPERATIONS = (
+    "partitions.reassignment:ReassignmentOperations",
+    "topics.descriptions:DescribeTopics",
+)
+
+partitions = lazy_group("partitions", "Reassign replicas; generate, verify, list and cancel that.")
+
+_FILE = click.option(
+    "--reassignment-json-file",
+    "file",
+    required=True,
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Kafka's own JSON file of a reassignment; - is standard input.",
+)
+_PRESERVE = click.option("--preserve-throttles", is_flag=True, help="Leave throttles as they are.")
+
+
+@partitions.command("generate", cls=ClusterCommand, items="proposed", operations=_OPERATIONS)
+@click.option(
+    "--topic",
+    "-t",
+    multiple=True,
+    shell_complete=completion.topics,
+    help="A topic to move; repeatable.",
+)
+@click.option(
+    "--topics-to-move-json-file",
+    "file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Kafka's own JSON file of topics; - is standard input.",
+)
+@click.option(
+    "--broker-list",
+    type=Numbers(),
+    required=True,
+    metavar="1,2,3",
+    shell_complete=completion.brokers,
+    help="Brokers to move them to.",
+)
+@click.option("--disable-rack-aware", is_flag=True, help="Leave racks out of account.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False),
+    help="Write the proposal as Kafka's own JSON file, for kap partitions reassign.",
+)
+def generate(
+    live: Live,
+    topic: tuple[str, ...],
+    file: str | None,
+    broker_list: list[int],
+    disable_rack_aware: bool,
+    out: str | None,
+) -> Answer:
+    """Propose where replicas go, even over brokers and racks, moving few. Changes nothing.
+
+    \b
+    Example:
+      kap partitions generate --topic orders --broker-list 2,3,4 --out move.json
+    """
+    names = list(topic)
+    if file is not None:
+        from kafka_admin_proto.admin.operations.partitions.json_files import read_topics_to_move
+
+        names += read_topics_to_move(_read(file))
+    if not names:
+        raise click.UsageError("name the topics: --topic, or --topics-to-move-json-file")
+    found = live.ask(
+        lambda client: client.generate_reassignment(
+            list(dict.fromkeys(names)), broker_list, rack_aware=not disable_rack_aware
+        )
+    )
+    if out is not None:
+        from kafka_admin_proto.admin.operations.partitions.json_files import write_reassignment
+
+        try:
+            Path(out).write_text(write_reassignment(found.proposed), "utf-8")
+        except OSError as error:
+            raise click.UsageError(f"--out {out}: {error.strerror}") from None
+    document: Row = msgspec.to_builtins(found)
+    before = {(each["topic"], each["partition"]): each["replicas"] for each in document["current"]}
+    rows = [
+        {
+            "topic": each["topic"],
+            "partition": each["partition"],
+            "current": before.get((each["topic"], each["partition"])),
+            "proposed": each["replicas"],
+        }
+        for each in document["proposed"]
+    ]
+    return Answer(
+        document=document,
+        tables=[Table(rows=rows)],
+        notes=[f"{document['moves']} replicas would be copied; kap partitions reassign does it"],
+    )
+
+
+@partitions.command("reassign", cls=ClusterCommand, items="partitions", operations=_OPERATIONS)
+@_FILE
+@click.option(
+    "--throttle",
+    type=click.IntRange(0),
+    metavar="BYTES/S",
+    help="For replicas between brokers; kap partitions verify removes it at the end.",
+)
+@click.option(
+    "--replica-alter-log-dirs-throttle",
+    type=click.IntRange(0),
+    metavar="BYTES/S",
+    help="For replicas between the log dirs of a broker.",
+)
+@click.option("--additional", is_flag=True, help="Beside reassignments that are going on.")
+@click.option("--dry-run", is_flag=True, help="Say what would be moved.")
+def reassign(
+    live: Live,
+    file: str,
+    throttle: int | None,
+    replica_alter_log_dirs_throttle: int | None,
+    additional: bool,
+    dry_run: bool,
+) -> Answer:
+    """Move replicas as a file says. The answer has the way back, in the same form.
+
+    \b
+    Examples:
+      kap partitions reassign --reassignment-json-file move.json --throttle 50000000
+      kap partitions reassign --reassignment-json-file move.json --dry-run
+    """
+    wanted = _read_reassignment(file)
+    if dry_run:
+        return _would_move(live, wanted)
+    found = live.ask(
+        lambda client: client.execute_reassignment(
+            wanted,
+            throttle=throttle,
+            log_dirs_throttle=replica_alter_log_dirs_throttle,
+            additional=additional,
+            timeout=live.timeout,
+        )
+    )
+    document: Row = {**msgspec.to_builtins(found), "dry_run": False}
+    rows = document["partitions"]
+    fine = sum(not row["error"] for row in rows)
+    return Answer(
+        document=document,
+        tables=[Table(rows=rows, hidden=("error", "message"))],
+        errors=_errors(rows),
+        notes=[f"{fine} of {len(rows)} partitions are being moved; kap partitions verify with the "
+               "same file says when it is done"],
+    )  # fmt: skip
+
+
+def _would_move(live: Live, wanted: Sequence[PartitionReplicas]) -> Answer:
+    names = list(dict.fromkeys(each.topic for each in wanted))
+    described = {each.name: each for each in live.ask(lambda c: c.describe_topics(names))}
+    rows = []
+    for each in wanted:
+        topic = described[each.topic]
+        replicas = {p.partition: p.replicas for p in topic.partitions}
+        error, message = topic.error, topic.message
+        if error is None and each.partition not in replicas:
+            error, message = "UNKNOWN_TOPIC_OR_PARTITION", "The topic has no such partition."
+        rows.append({
+            "topic": each.topic, "partition": each.partition,
+            "current": replicas.get(each.partition), "replicas": list(each.replicas),
+            "error": error, "message": message,
+        })  # fmt: skip
+    return Answer(
+        document={"partitions": rows, "dry_run": True},
+        tables=[Table(rows=rows, hidden=("error", "message"))],
+        errors=_errors(rows),
+    )
+
+
+@partitions.command("verify", cls=ClusterCommand, items="partitions", operations=_OPERATIONS)
+@_FILE
+@_PRESERVE
+def verify(live: Live, file: str, preserve_throttles: bool) -> Answer:
+    """Say how far a reassignment is. Removes its throttles when all of it is done.
+
+    \b
+    Example:
+      kap partitions verify --reassignment-json-file move.json
+    """
+    wanted = _read_reassignment(file)
+    found = live.ask(
+        lambda client: client.verify_reassignment(wanted, preserve_throttles=preserve_throttles)
+    )
+    document: Row = msgspec.to_builtins(found)
+    rows = document["partitions"]
+    notes = ["done" if document["done"] else "not done yet"]
+    if document["message"]:
+        notes.append(document["message"])
+    return Answer(
+        document=document,
+        tables=[Table(rows=rows), Table(rows=document["log_dirs"])],
+        notes=notes,
+    )
+
+
+@partitions.command("list", cls=ClusterCommand, items="partitions", operations=_OPERATIONS)
+@click.option(
+    "--topic",
+    "-t",
+    multiple=True,
+    shell_complete=completion.topics,
+    help="A topic; repeatable. All otherwise.",
+)
+def list_reassignments(live: Live, topic: tuple[str, ...]) -> Answer:
+    """List reassignments that are going on.
+
+    \b
+    Example:
+      kap partitions list
+    """
+    items: list[Row] = msgspec.to_builtins(
+        live.ask(lambda client: client.list_partition_reassignments())
+    )
+    items = [item for item in items if not topic or item["topic"] in topic]
+    return Answer(
+        document={"partitions": items},
+        tables=[Table(rows=items)],
+        notes=[] if items else ["no reassignment is going on"],
+    )
+
+
+@partitions.command("cancel", cls=ClusterCommand, items="partitions", operations=_OPERATIONS)
+@_FILE
+@_PRESERVE
+def cancel(live: Live, file: str, preserve_throttles: bool) -> Answer:
+    """Cancel a reassignment: replicas stay where they were before it.
+
+    \b
+    Example:
+      kap partitions cancel --reassignment-json-file move.json
+    """
+    wanted = _read_reassignment(file)
+    found = live.ask(
+        lambda client: client.cancel_reassignment(wanted, preserve_throttles=preserve_throttles)
+    )
+    document: Row = msgspec.to_builtins(found)
+    rows = document["partitions"]
+    return Answer(
+        document=document,
+        tables=[Table(rows=rows, hidden=("error", "message"))],
+        errors=_errors(rows),
+    )
+
+
+def _read_reassignment(file: str) -> list[PartitionReplicas]:
+    from kafka_admin_proto.admin.operations.partitions.json_files import read_reassignment
+
+    found: list[PartitionReplicas] = read_reassignment(_read(file))
+    return found
+
+
+def _read(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+    except OSError as error:
+        raise click.UsageError(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{file} is not UTF-8") from None
+
+
+def _errors(rows: Sequence[Row]) -> list[Row]:
+    return [
+        failures.entry(
+            row["error"], row["message"], {"topic": row["topic"], "partition": row["partition"]}
+        )
+        for row in rows
+        if row.get("error")
+    ]

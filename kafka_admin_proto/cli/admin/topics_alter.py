@@ -1,0 +1,180 @@
+"""``kap topics alter``: planned onto requests that brokers have, shown, then run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+
+from kafka_admin_proto.cli.admin.common import completion, failures
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand
+from kafka_admin_proto.cli.admin.common.confirm import confirm
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.parameters import (
+    KeyValue,
+    ReplicaAssignment,
+    configs_of,
+)
+from kafka_admin_proto.cli.admin.topics import all_names
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+_OPERATIONS = ("alter:AlterOperations", "topics.descriptions:DescribeTopics")
+
+
+@click.command("alter", cls=ClusterCommand, items="topics", operations=_OPERATIONS)
+@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@click.option(
+    "--topic",
+    "-t",
+    multiple=True,
+    shell_complete=completion.topics,
+    help="A topic to alter; repeatable.",
+)
+@click.option("--partitions", type=click.IntRange(1), help="How many it is to have: more only.")
+@click.option(
+    "--replication-factor",
+    type=click.IntRange(1),
+    help="How many replicas each partition is to have.",
+)
+@click.option(
+    "--replica-assignment",
+    type=ReplicaAssignment(),
+    metavar="1:2,2:3",
+    help="Brokers of each partition; the two above are then ignored.",
+)
+@click.option(
+    "--config",
+    type=KeyValue(),
+    multiple=True,
+    metavar="K=V",
+    shell_complete=completion.topic_configs,
+    help="A config to set; repeatable.",
+)
+@click.option(
+    "--delete-config",
+    multiple=True,
+    shell_complete=completion.topic_configs,
+    help="A config to unset; repeatable.",
+)
+@click.option(
+    "--reading",
+    type=click.Choice(["first", "second"]),
+    default="first",
+    show_default=True,
+    help="Which draft's rules: second takes one change at once, and increases only.",
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan and change nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def alter(
+    live: Live,
+    names: tuple[str, ...],
+    topic: tuple[str, ...],
+    partitions: int | None,
+    replication_factor: int | None,
+    replica_assignment: dict[int, list[int]] | None,
+    config: tuple[tuple[str, str], ...],
+    delete_config: tuple[str, ...],
+    reading: str,
+    dry_run: bool,
+    yes: bool,
+) -> Answer:
+    """Alter topics: partitions, replication factor, assignment, configs.
+
+    The plan is shown, and run after a yes. Then the command waits until every broker has it.
+
+    \b
+    Examples:
+      kap topics alter orders --partitions 12
+      kap topics alter orders --replication-factor 3 --dry-run
+      kap topics alter orders --config retention.ms=86400000 --delete-config cleanup.policy
+    """
+    wanted = all_names(names, topic, "alter")
+    configs = configs_of(config)
+    if not (partitions or replication_factor or replica_assignment or configs or delete_config):
+        raise click.UsageError(
+            "say what to alter: --partitions, --replication-factor, --replica-assignment, "
+            "--config or --delete-config"
+        )
+
+    def ask(client: Any) -> Any:
+        from kafka_admin_proto.admin.alter import TopicAlteration
+
+        return client.plan_alter_topics(
+            [
+                TopicAlteration(
+                    name=name,
+                    partitions=partitions,
+                    replication_factor=replication_factor,
+                    assignment=replica_assignment,
+                    configs=configs,
+                    delete_configs=list(delete_config),
+                )
+                for name in wanted
+            ],
+            reading=reading,
+        )
+
+    return run_plan(live, live.ask(ask), dry_run=dry_run, yes=yes)
+
+
+def run_plan(live: Live, plan: Any, *, dry_run: bool, yes: bool) -> Answer:
+    """Show a plan and, after a yes, run it."""
+    items = planned_items(plan.topics)
+    steps = sum(len(item["steps"]) for item in items)
+    if dry_run or not steps:
+        errors = failures.entries("topic", items)
+        return Answer(
+            document={"topics": items, "dry_run": dry_run},
+            tables=[Table(rows=step_rows(items))],
+            errors=errors,
+            notes=[note for item in items for note in item["notes"]]
+            + ([] if steps or errors else ["nothing to change"]),
+        )
+    from kafka_admin_proto.admin.alter import render_plan
+
+    if not yes:
+        click.echo(render_plan(plan), err=True)
+    confirm("Do this?", yes=yes)
+    results = live.ask(lambda client: client.run_alter_plan(plan, timeout=live.timeout))
+    done = planned_items(results)
+    errors = [*failures.entries("topic", done), *failures.incomplete("topic", done)]
+    failures.near_misses(errors, "topic", _names(errors, live))
+    fine = sum(not item["error"] for item in done)
+    return Answer(
+        document={"topics": done, "dry_run": False},
+        tables=[Table(rows=step_rows(done))],
+        errors=errors,
+        notes=[f"altered {fine} of {len(done)} topics"],
+    )
+
+
+def planned_items(topics: Any) -> list[Row]:
+    """Topics with their steps as the document has them: values that may be secrets are masked."""
+    items: list[Row] = msgspec.to_builtins(topics)
+    for step in (step for item in items for step in item["steps"]):
+        if is_secret_name(step.get("name")):
+            for key in ("value", "current"):
+                if step.get(key) is not None:
+                    step[key] = MASK
+    return items
+
+
+def step_rows(items: list[Row]) -> list[Row]:
+    """A row for each step of each topic."""
+    return [
+        {
+            "topic": item["name"],
+            "step": step["step"],
+            "what": {name: value for name, value in step.items() if name != "step"},
+        }
+        for item in items
+        for step in item["steps"]
+    ]
+
+
+def _names(errors: list[Row], live: Live) -> list[str]:
+    if not any(each["error"] == "UNKNOWN_TOPIC_OR_PARTITION" for each in errors):
+        return []
+    return [each.name for each in live.ask(lambda client: client.list_topics())]
