@@ -9,6 +9,7 @@ async with cluster:
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -50,6 +51,7 @@ class ScriptedBroker:
         self.seen: list[Message] = []
         self.accepted = 0
         self.versions: dict[int, VersionRange] = dict(ALL_VERSIONS)
+        self.ssl: ssl.SSLContext | None = None
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -63,7 +65,7 @@ class ScriptedBroker:
         return sum(isinstance(each, kind) for each in self.seen)
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._serve, HOST, self.port)
+        self._server = await asyncio.start_server(self._serve, HOST, self.port, ssl=self.ssl)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
@@ -93,13 +95,13 @@ class ScriptedBroker:
                         return
                     if answer is not SILENCE:
                         writer.write(answer)
-        except (ConnectionError, asyncio.CancelledError):
+        except (ConnectionError, ssl.SSLError, asyncio.CancelledError):
             pass
         finally:
             self._tasks.discard(task)
             self._writers.discard(writer)
             writer.close()
-            with suppress(ConnectionError, asyncio.CancelledError):
+            with suppress(ConnectionError, ssl.SSLError, asyncio.CancelledError):
                 await writer.wait_closed()
 
     async def _answer(self, request: Request) -> Any:

@@ -97,7 +97,7 @@ def _certificate_reason(address: Address, error: ssl.SSLCertVerificationError) -
 def ended_early(address: Address, *, uses_tls: bool) -> ConnectionFailedError:
     """The error for a connection that was ended before the broker said its versions."""
     hint = (
-        "check that a Kafka broker listens there"
+        "it may ask for a certificate of the client (ssl.keystore.location), or is not Kafka's"
         if uses_tls
         else "the listener may expect TLS (security.protocol SSL or SASL_SSL), or is not Kafka's"
     )

@@ -43,13 +43,14 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
                 f"ssl.endpoint.identification.algorithm={algorithm} is not known; https checks "
                 "the broker's name, and an empty value does not"
             )
-        key = properties.get("ssl.keystore.key") or pair
+        key_text = properties.get("ssl.keystore.key")
+        key = _with_line_ends(key_text) if key_text else pair
         if pair and (key is None or "PRIVATE KEY" not in key):
             raise ConfigurationError(
                 "there is a certificate and no private key for it; put the key into "
                 "ssl.keystore.key, or into the file of ssl.keystore.location"
             )
-        if properties.get("ssl.keystore.key") and not pair:
+        if key_text and not pair:
             raise ConfigurationError("ssl.keystore.key needs ssl.keystore.certificate.chain")
         text = properties.get("ssl.enabled.protocols") or ""
         return cls(
