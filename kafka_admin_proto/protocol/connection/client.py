@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from kafka_admin_proto.codec import version_number
 from kafka_admin_proto.errors import (
@@ -56,11 +56,8 @@ _HIGHEST_CORRELATION_ID = (1 << 31) - 1
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
-class _Pending(NamedTuple):
-    """A request without an answer; ``handler`` takes answers that are the connection's own."""
-
-    request: SentRequest
-    handler: Handler | None
+#: A request without an answer, and what takes the answer where that is the connection's own.
+_Pending: TypeAlias = tuple[SentRequest, Handler | None]
 
 
 class ClientConnection(BaseConnection[ClientEvent]):
@@ -112,7 +109,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
     def unanswered(self) -> list[SentRequest]:
         """The caller's requests without an answer, in order."""
         held = (pending for _, pending in self._held if pending is not None)
-        return [each.request for each in (*self._pending, *held) if each.handler is None]
+        return [request for request, handler in (*self._pending, *held) if handler is None]
 
     def start(self) -> bytes:
         """The first bytes to write: the question which versions the broker has.
@@ -158,15 +155,15 @@ class ClientConnection(BaseConnection[ClientEvent]):
             )
         sent = SentRequest(api_key, version, self._correlation_id, context)
         data = frame(write_request(request, version, sent.correlation_id, self.client_id))
-        pending = _Pending(sent, None) if answered else None
         if self._state is State.REAUTHENTICATING:
-            self._hold(data, pending)
-        else:
-            self._write(data, pending)
+            self._hold(data, (sent, None) if answered else None)
+            data = b""
+        elif answered:
+            self._pending.append((sent, None))
         self._next_correlation_id()
         if self._trace is not None:
             self._trace(True, sent, request)
-        return self.data_to_send()
+        return self.data_to_send() + data if self._out else data
 
     def reauthenticate(self) -> bytes:
         """The bytes that start another authentication with the same credentials (KIP-368).
@@ -264,7 +261,9 @@ class ClientConnection(BaseConnection[ClientEvent]):
             return Ready(self._theirs, self._answer, lifetime_ms)
         self._enter(State.READY)
         for data, pending in self._held:
-            self._write(data, pending)
+            self._out.append(data)
+            if pending is not None:
+                self._pending.append(pending)
         self._held, self._held_bytes = [], 0
         return Reauthenticated(lifetime_ms)
 
@@ -274,15 +273,11 @@ class ClientConnection(BaseConnection[ClientEvent]):
         """Write a request of the connection's own."""
         sent = SentRequest(api_key_of(body, "Request"), version, self._correlation_id)
         data = frame(write_request(body, version, sent.correlation_id, self.client_id))
-        self._write(data, _Pending(sent, handler))
+        self._out.append(data)
+        self._pending.append((sent, handler))
         self._next_correlation_id()
         if self._trace is not None:
             self._trace(True, sent, body)
-
-    def _write(self, data: bytes, pending: _Pending | None) -> None:
-        self._out.append(data)
-        if pending is not None:
-            self._pending.append(pending)
 
     def _hold(self, data: bytes, pending: _Pending | None) -> None:
         waiting = self._held_bytes + len(data)

@@ -32,7 +32,7 @@ from kafka_admin_proto.protocol.headers import (
     SASL_AUTHENTICATE_KEY,
     SASL_HANDSHAKE_KEY,
 )
-from kafka_admin_proto.protocol.payload_writers import api_key_of, write_response
+from kafka_admin_proto.protocol.payload_writers import write_response
 from kafka_admin_proto.protocol.payloads import UNSUPPORTED_VERSION, Request, read_request
 from kafka_admin_proto.protocol.versions import Api, api_versions
 from kafka_admin_proto.values import Message
@@ -123,12 +123,13 @@ class ServerConnection(BaseConnection[ServerEvent]):
                 "was answered before, or is one of another connection"
             )
         request = to.request
-        if api_key_of(response, "Response") != request.api_key:
+        assert request.header is not None
+        payload = write_response(response, request.api_version, request.header.correlation_id)
+        if response.api_key != request.api_key:
             raise LocalProtocolError(
                 f"{response.message_name} is no answer to a request of {api_words(request.api_key)}"
             )
-        assert request.header is not None
-        data = frame(write_response(response, request.api_version, request.header.correlation_id))
+        data = frame(payload)
         if place and self._held_bytes + len(data) > self.limits.waiting_bytes:
             raise LocalProtocolError(
                 f"{self._held_bytes + len(data)} bytes of answers would wait for their turn, and "
