@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -37,13 +38,18 @@ def supported(name: str, *, unstable: bool = False, dialect: str = "kafka") -> V
 
 def api_versions(*, unstable: bool = False, dialect: str = "kafka") -> list[Api]:
     """Every api that has a version meant for use, by key: what an ApiVersions response lists."""
+    return [*_apis(catalog().generation, unstable, dialect)]
+
+
+@lru_cache(maxsize=16)  # each connection asks; generation is the catalog's
+def _apis(generation: int, unstable: bool, dialect: str) -> tuple[Api, ...]:
     apis = []
     for name in catalog().names(dialect):
         entry = catalog().entry(name, dialect)
         versions = _usable(entry, unstable)
         if entry.type == "request" and entry.api_key is not None and not versions.empty:
             apis.append(Api(entry.api_key, name.removesuffix("Request"), versions))
-    return sorted(apis, key=lambda api: api.api_key)
+    return tuple(sorted(apis, key=lambda api: api.api_key))
 
 
 def negotiate(ours: VersionRange, theirs: VersionRange) -> int:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-TARGETS = ("captures", "codecs", "definitions", "dumps", "payloads", "records")
+TARGETS = ("captures", "codecs", "connections", "definitions", "dumps", "payloads", "records")
 FOUND = Path(__file__).parent / "found"
 #: Inputs are at most so long, an input takes at most so many seconds, a process so many MiB.
 _LONGEST, _SLOWEST, _LARGEST = 8192, 10, 2048

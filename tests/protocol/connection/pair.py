@@ -14,6 +14,9 @@ from kafka_admin_proto.protocol.connection import (
     ClientEvent,
     Connection,
     RequestReceived,
+    Sasl,
+    SaslPlain,
+    SaslScram,
     SaslServer,
     ScramCredential,
     ServerConnection,
@@ -34,6 +37,13 @@ SASL_SERVER = SaslServer(
     scram_sha_512=CREDENTIALS["SCRAM-SHA-512"].get,
     session_lifetime_ms=60_000,
 )
+
+
+def login(mechanism: str, user: str = "alice", password: str | None = None) -> Sasl:
+    password = PASSWORDS[user] if password is None else password
+    if mechanism == "PLAIN":
+        return SaslPlain(user, password)
+    return SaslScram(mechanism, user, password)
 
 
 class Pair:

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_admin_proto import (
+    CreateTopicsRequest,
+    MetadataRequest,
+    MetadataResponse,
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslError,
+)
+from kafka_admin_proto.errors import LocalProtocolError, RemoteProtocolError
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import Api, api_versions
 from kafka_admin_proto.protocol.connection import (
     Authenticated,
+    ClientConnection,
+    Limits,
     Ready,
+    Reauthenticated,
+    RequestReceived,
+    ResponseReceived,
     Sasl,
-    SaslPlain,
-    SaslScram,
+    SaslServer,
+    ScramCredential,
+    ServerConnection,
     State,
 )
 from kafka_admin_proto.schema.versions import VersionRange
-from tests.protocol.connection.pair import PASSWORDS, SASL_SERVER, Pair
+from tests.protocol.connection.pair import PASSWORDS, SASL_SERVER, Pair, login
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-
-
-def login(mechanism: str, user: str = "alice", password: str | None = None) -> Sasl:
-    password = PASSWORDS[user] if password is None else password
-    if mechanism == "PLAIN":
-        return SaslPlain(user, password)
-    return SaslScram(mechanism, user, password)
 
 
 def apis_with(handshake: int, authenticate: int | None) -> list[Api]:
@@ -52,5 +61,234 @@ def test_a_user_with_the_right_password(
     [ready] = pair.at_client
     assert isinstance(ready, Ready)
     assert ready.session_lifetime_ms == lifetime_ms
-    assert pair.client.state is pair.server.state is State.READY
+    assert states(pair.client, pair.server) == [State.READY] * 2
     assert pair.server.principal == f"User:{user}"
+
+
+@pytest.mark.parametrize(("user", "password"), [("alice", "wonderland"), ("bob", "")])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_wrong_password_or_user(mechanism: str, user: str, password: str) -> None:
+    """Both ends raise, the client with the broker's code; the broker does not say which it was."""
+    pair = Pair(client={"sasl": login(mechanism, user, password)}, server={"sasl": SASL_SERVER})
+    with pytest.raises(SaslError, match=f"^{mechanism}: user or password is wrong$"):
+        pair.start()
+    answer = pair.server.data_to_send()
+    assert pair.server.state is State.FAILED
+    assert pair.server.principal is None
+    with pytest.raises(
+        SaslError, match=f"^{mechanism}: the broker refused user '{user}'"
+    ) as caught:
+        pair.exchange(to_client=answer)
+    assert caught.value.code == 58
+    assert caught.value.mechanism == mechanism
+    assert "SASL_AUTHENTICATION_FAILED" in str(caught.value)
+    assert pair.client.state is State.FAILED
+
+
+def test_a_refusal_after_the_old_handshake_is_a_close() -> None:
+    pair = Pair(
+        client={"sasl": login("PLAIN", "alice", "wrong")},
+        server={"sasl": SASL_SERVER, "apis": apis_with(0, None)},
+    )
+    with pytest.raises(SaslError, match="user or password is wrong"):
+        pair.start()
+    assert pair.server.data_to_send() == b""
+    pair.client.receive_data(b"")
+    with pytest.raises(SaslError, match=r"closed .* user 'alice', which is how it refuses"):
+        pair.client.next_event()
+
+
+def test_a_mechanism_that_the_broker_lacks() -> None:
+    server = SaslServer(scram_sha_256=lambda user: None)
+    assert repr(server) == "SaslServer(SCRAM-SHA-256)"
+    pair = Pair(client={"sasl": login("PLAIN")}, server={"sasl": server})
+    with pytest.raises(SaslError, match="mechanism that is none of SCRAM-SHA-256"):
+        pair.start()
+    with pytest.raises(SaslError, match="it names SCRAM-SHA-256: UNSUPPORTED_SASL_MECHANISM"):
+        pair.exchange(to_client=pair.server.data_to_send())
+
+
+def test_a_listener_without_sasl() -> None:
+    pair = Pair(client={"sasl": login("PLAIN")})
+    with pytest.raises(SaslError, match=r"names none: ILLEGAL_SASL_STATE"):
+        pair.start()
+    pair = Pair(
+        client={"sasl": login("PLAIN")},
+        server={"apis": [each for each in api_versions() if each.name != "SaslHandshake"]},
+    )
+    with pytest.raises(SaslError, match="the broker has no SaslHandshake"):
+        pair.start()
+
+
+def test_a_client_that_asks_before_it_authenticates() -> None:
+    pair = Pair(server={"sasl": SASL_SERVER}).start()
+    with pytest.raises(RemoteProtocolError, match="Metadata before the authentication"):
+        pair.exchange(pair.client.send(MetadataRequest()))
+
+
+def states(*connections: ClientConnection | ServerConnection) -> list[State]:
+    return [each.state for each in connections]
+
+
+def metadata(number: int) -> MetadataResponse:
+    return MetadataResponse(controller_id=number)
+
+
+def numbers(pair: Pair) -> list[object]:
+    """The contexts of the answers, in the order in which they came."""
+    return [each.request.context for each in pair.at_client if isinstance(each, ResponseReceived)]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_authenticating_again_amid_requests(mechanism: str) -> None:
+    """KIP-368: earlier requests are answered in order, later ones wait for the end."""
+    pair = Pair(client={"sasl": login(mechanism)}, server={"sasl": SASL_SERVER}).start()
+    for _ in range(2):
+        pair.at_client.clear()
+        pair.at_server.clear()
+        pair.exchange(pair.client.send(MetadataRequest(), context=1))
+        [first] = pair.at_server
+        assert isinstance(first, RequestReceived)
+        to_server = pair.client.reauthenticate()
+        assert pair.client.send(MetadataRequest(), context=2) == b""
+        assert [each.context for each in pair.client.unanswered] == [1, 2]
+        with pytest.raises(LocalProtocolError, match="is re-authenticating"):
+            pair.client.reauthenticate()
+        pair.exchange(to_server)
+        assert states(pair.server) == [State.REAUTHENTICATING]
+        assert pair.at_client == []  # the answer to SaslHandshake waits for its turn
+        pair.exchange(to_client=pair.server.send(metadata(1), to=first))
+        authenticated, second = pair.at_server[1:]
+        assert authenticated == Authenticated("User:alice", mechanism, 60_000, again=True)
+        assert isinstance(second, RequestReceived)
+        pair.exchange(to_client=pair.server.send(metadata(2), to=second))
+        assert [type(each) for each in pair.at_client] == [
+            ResponseReceived,
+            Reauthenticated,
+            ResponseReceived,
+        ]
+        assert numbers(pair) == [1, 2]
+        assert states(pair.client, pair.server) == [State.READY] * 2
+
+
+def test_requests_that_wait_for_a_reauthentication_are_limited() -> None:
+    pair = Pair(
+        client={"sasl": login("PLAIN"), "limits": Limits(waiting_bytes=100)},
+        server={"sasl": SASL_SERVER},
+    ).start()
+    pair.client.reauthenticate()
+    pair.client.send(MetadataRequest())
+    with pytest.raises(LocalProtocolError, match="the limit waiting_bytes is 100"):
+        pair.client.send(CreateTopicsRequest([CreatableTopic("x" * 100)]))
+    assert len(pair.client.unanswered) == 1
+
+
+def test_who_cannot_authenticate_again() -> None:
+    with pytest.raises(LocalProtocolError, match="has no credentials"):
+        Pair().start().client.reauthenticate()
+    old = Pair(
+        client={"sasl": login("PLAIN")}, server={"sasl": SASL_SERVER, "apis": apis_with(1, 0)}
+    ).start()
+    with pytest.raises(LocalProtocolError, match="no SaslAuthenticate v1"):
+        old.client.reauthenticate()
+
+
+def another(sasl: Sasl) -> Pair:
+    """A pair whose client authenticates again as somebody else, or otherwise."""
+    pair = Pair(client={"sasl": login("PLAIN")}, server={"sasl": SASL_SERVER}).start()
+    pair.client._sasl = sasl
+    return pair
+
+
+@pytest.mark.parametrize(
+    ("sasl", "fault"),
+    [
+        (login("PLAIN", "ª"), "the user may not change"),
+        (login("SCRAM-SHA-256"), "the mechanism may not change"),
+    ],
+)
+def test_nobody_becomes_another_user(sasl: Sasl, fault: str) -> None:
+    pair = another(sasl)
+    with pytest.raises(SaslError, match=fault):
+        pair.exchange(pair.client.reauthenticate())
+    assert pair.server.principal == "User:alice"
+    with pytest.raises(SaslError, match=fault):
+        pair.exchange(to_client=pair.server.data_to_send())
+
+
+def test_an_old_handshake_does_not_authenticate_again() -> None:
+    pair = another(login("PLAIN"))
+    pair.client._versions = {**pair.client._versions, 17: 0}
+    with pytest.raises(SaslError, match="needs SaslHandshake v1"):
+        pair.exchange(pair.client.reauthenticate())
+
+
+def test_a_token_without_a_handshake_after_authentication() -> None:
+    pair = Pair(client={"sasl": login("PLAIN")}, server={"sasl": SASL_SERVER}).start()
+    pair.exchange(pair.client.send(SaslAuthenticateRequest(auth_bytes=b"\0a\0b")))
+    answer = pair.at_client[-1]
+    assert isinstance(answer, ResponseReceived)
+    assert isinstance(answer.response.body, SaslAuthenticateResponse)
+    assert answer.response.body.error_code == 34
+
+
+@pytest.mark.parametrize(
+    ("token", "fault"),
+    [
+        (b"", "three parts"),
+        (b"alice\0secret", "three parts"),
+        (b"\0\xff\0x", "UTF-8"),
+        (b"bob\0alice\0wonder=land,", "for another user"),
+        (b"\0\0", "user or password"),
+    ],
+)
+def test_plain_tokens_that_nobody_takes(token: bytes, fault: str) -> None:
+    step = SASL_SERVER.exchange("PLAIN").take(token)  # type: ignore[union-attr]
+    assert step.user is None
+    assert fault in str(step.refusal)
+
+
+def test_a_broker_that_does_not_know_the_password() -> None:
+    """SCRAM proves both ends: a server's last token without the proof is no success."""
+    exchange = login("SCRAM-SHA-256").exchange(10_000)
+    nonce = exchange.first().rpartition(b"r=")[2]
+    assert exchange.next(b"r=" + nonce + b"more,s=" + b"c2Fs" * 4 + b",i=4096")
+    with pytest.raises(SaslError, match="signature doesn't match"):
+        exchange.next(b"v=AAAA")
+    exchange = login("SCRAM-SHA-256").exchange(10_000)
+    nonce = exchange.first().rpartition(b"r=")[2]
+    with pytest.raises(SaslError, match="10001 iterations, and the limit is 10000"):
+        exchange.next(b"r=" + nonce + b"more,s=" + b"c2Fs" * 4 + b",i=10001")
+
+
+@pytest.mark.parametrize("challenge", [b"", b"\xff", b"x" * 5000, b"r=other,s=c2Fs,i=1", b"e=?"])
+def test_challenges_that_are_none(challenge: bytes) -> None:
+    exchange = login("SCRAM-SHA-512").exchange(10_000)
+    exchange.first()
+    with pytest.raises(SaslError, match="the broker's side of the exchange is wrong"):
+        exchange.next(challenge)
+
+
+def test_what_an_application_raises_passes_through() -> None:
+    def lookup(user: str) -> ScramCredential | None:
+        raise KeyError("the application's own")
+
+    for mechanism in MECHANISMS:
+        server = SaslServer(
+            plain=lambda user, password: bool(lookup(user)),
+            scram_sha_256=lookup,
+            scram_sha_512=lookup,
+        )
+        with pytest.raises(KeyError):
+            Pair(client={"sasl": login(mechanism)}, server={"sasl": server}).start()
+
+
+def test_without_negotiation_sasl_comes_first() -> None:
+    apis = apis_with(0, None)
+    pair = Pair(
+        client={"sasl": login("SCRAM-SHA-256"), "negotiate": False, "apis": apis},
+        server={"sasl": SASL_SERVER, "apis": apis},
+    ).start()
+    [ready] = pair.at_client
+    assert isinstance(ready, Ready)
+    assert ready.response is None
