@@ -61,6 +61,7 @@ def from_port(packets: Sequence[Packet], port: int) -> list[Packet]:
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.xdist_group("spark")
 def test_spark_itself(spark: SparkSession, tmp_path: Path) -> None:
     from kafka_admin_proto.spark.frames import read_frames

@@ -72,6 +72,7 @@ def test_the_page(folder: Path, tmp_path: Path) -> None:
     assert out.read_text() == quiet.read_text()
 
 
+@pytest.mark.exhaustive
 def test_replaced_between_sections(spark: SparkSession, folder: Path) -> None:
     tables = CurrentTables(str(folder), lambda: read_tables(spark, str(folder)))
     counts = []
@@ -126,6 +127,7 @@ def test_a_question(folder: Path, output: str) -> None:
     assert output != "json" or len(json.loads(expected)) == 9
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("more", [["--query", "errors", "--output", "json"], ["--out", "-"]])
 def test_replaced_all_the_time(folder: Path, more: list[str]) -> None:
     with replaced(folder, 1000) as listed:

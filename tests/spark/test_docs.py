@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("spark")
 
 
+@pytest.mark.exhaustive
 def test_the_page(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "spark.md").read_text(), re.DOTALL)

@@ -75,7 +75,9 @@ def test_samples(spark: SparkSession, name: Path) -> None:
     assert by_spark(read_frames(spark, str(name))) == by_one_process(name)
 
 
-@pytest.mark.parametrize("split", [4096, 50_000, 1 << 30])
+@pytest.mark.parametrize(
+    "split", [pytest.param(4096, marks=pytest.mark.exhaustive), 50_000, 1 << 30]
+)
 def test_any_split(spark: SparkSession, captures: Sequence[Path], split: int) -> None:
     folder = str(captures[0].parent)
     assert by_spark(read_frames(spark, folder, splitSize=str(split))) == by_one_process(*captures)
@@ -101,6 +103,7 @@ def test_a_request_log(spark: SparkSession, tmp_path: Path) -> None:
     assert by_spark(read_frames(spark, str(log))) == expected
 
 
+@pytest.mark.exhaustive
 def test_a_stream_has_each_frame_once(
     spark: SparkSession, captures: Sequence[Path], tmp_path: Path
 ) -> None:

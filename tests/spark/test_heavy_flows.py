@@ -64,6 +64,7 @@ def test_small_captures_are_not_looked_at(tmp_path: Path) -> None:
     assert heavy_flows.heavy_flows(write(tmp_path, [40]), SPLIT) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("any_size")
 def test_frames_are_those_of_one_process(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -27,6 +27,7 @@ def on_a_cluster(spark: SparkSession) -> Iterator[SparkSession]:
     spark.conf.unset("fs.defaultFS")
 
 
+@pytest.mark.exhaustive
 def test_paths_are_of_this_machine(on_a_cluster: SparkSession, tmp_path: Path) -> None:
     out = tmp_path / "out[1] {a,b} 50%"
     (tmp_path / "out1").mkdir()
@@ -38,6 +39,7 @@ def test_paths_are_of_this_machine(on_a_cluster: SparkSession, tmp_path: Path) -
     assert {each.name for each in tmp_path.iterdir()} == {out.name, "out1"}
 
 
+@pytest.mark.exhaustive
 def test_a_stream_is_on_this_machine(on_a_cluster: SparkSession, tmp_path: Path) -> None:
     folder, out = tmp_path / "captures", tmp_path / "out[1]"
     folder.mkdir()

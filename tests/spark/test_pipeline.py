@@ -117,6 +117,7 @@ def test_names_of_topics_without_the_pipeline(spark: SparkSession, mixed: list[P
     assert {"apples", "fruit", "rivers"} <= {name for name, _ in names.values()}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("partitions", "split"), [(1, 1 << 30), (3, 5000)])
 def test_any_number_of_partitions_and_splits(
     spark: SparkSession, tmp_path: Path, mixed: list[Path], partitions: int, split: int
@@ -261,6 +262,7 @@ def test_no_secret_in_any_table(spark: SparkSession, rows: Any, mixed: list[Path
         assert not hidden_in(text), name
 
 
+@pytest.mark.exhaustive
 def test_segments_alone(spark: SparkSession, tmp_path: Path) -> None:
     data = bytearray((LOG / "00000000000000000000.log").read_bytes())
     data[300:340] = bytes(40)
@@ -275,6 +277,7 @@ def test_segments_alone(spark: SparkSession, tmp_path: Path) -> None:
     assert rows_of(spark, tmp_path / "out", "frames") == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [ADMIN, CONTROLLER], ids=lambda path: path.name)
 def test_samples(spark: SparkSession, tmp_path: Path, name: Path) -> None:
     make(spark, tmp_path / "out", [name])

@@ -95,6 +95,7 @@ def tip(page: Page) -> str | None:
     return found
 
 
+@pytest.mark.exhaustive
 def test_every_section_has_its_plot_and_table(page: Page) -> None:
     assert page.value("[...document.querySelectorAll('main > section')].map((e) => e.id)") == list(
         SECTIONS
@@ -297,6 +298,7 @@ def test_long_tables_are_cut_and_filtered(browser: Browser, tmp_path: Path) -> N
     page.call("Page.close")
 
 
+@pytest.mark.exhaustive
 def test_empty_tables(tmp_path: Path) -> None:
     folder = write_tables(tmp_path / "tables", {name: [] for name in everything()})
     result = run(str(folder), "--out", "-")
@@ -308,6 +310,7 @@ def test_empty_tables(tmp_path: Path) -> None:
     assert "<svg" not in result.stdout.partition("<main>")[2]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("query", sorted(QUERIES))
 def test_single_questions(folder: Path, query: str) -> None:
     result = run(str(folder), "--query", query, "--release", "4.0", "--output", "json")

@@ -90,6 +90,7 @@ def test_upgrade(tables: Mapping[str, DataFrame]) -> None:
     assert times == [(MICROS, MICROS + 20 * SECOND)]
 
 
+@pytest.mark.exhaustive
 def test_upgrade_is_what_the_command_line_says(spark: SparkSession) -> None:
     names = [SAMPLES / "admin42.pcap.gz", SAMPLES / "controller39.pcap.gz"]
     check = UpgradeCheck("4.0")
@@ -299,6 +300,7 @@ def test_a_part_of_the_time(
     assert {name: table.count() for name, table in none.items()} == dict.fromkeys(everything(), 0)
 
 
+@pytest.mark.exhaustive
 def test_tables_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
     assert queries.read_tables(spark, str(tmp_path)) == {}
     write_tables(tmp_path, {"problems": [], "frames": []})

@@ -102,6 +102,7 @@ def test_a_file_goes_before_its_batch_comes_again(
     assert frames_in(spark, out) == by_one_process([first, second])
 
 
+@pytest.mark.exhaustive
 def test_the_end_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     """What open connections have is not lost with the run that was to take it."""
     folder, out = tmp_path / "captures", tmp_path / "out"

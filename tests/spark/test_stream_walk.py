@@ -92,6 +92,7 @@ def shown(rows: Sequence[dict[str, Any]]) -> list[str]:
     return sorted(str([row[key] for key in _KEYS]) for row in rows)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=40)
 @given(data=st.data())
 def test_frames_are_those_of_one_process(
