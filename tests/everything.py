@@ -67,6 +67,14 @@ def sample(items: Sequence[T], count: int) -> list[T]:
     return random.Random(SEED).sample(items, count)
 
 
+def draws(count: int) -> int:
+    """Examples of a property that needs many: ``count`` in the exhaustive profile, else an eighth.
+
+    For ``@settings(max_examples=...)`` of properties that are too cheap for the profiles' figures.
+    """
+    return count if EXHAUSTIVE else max(count // 8, 4)
+
+
 def each_version(test: Callable[[str, int], None]) -> Callable[..., None]:
     """One test for each shipped message, in which ``test`` runs for each of its versions."""
 

@@ -11,6 +11,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 from tests.oracle import skip_or_fail
 
 ROOT = Path(__file__).parents[1]
@@ -35,6 +37,7 @@ SAMPLE = {
 }  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_the_pages_example_has_all_properties(tmp_path: Path) -> None:
     copy_tree(tmp_path)
     before = contents(tmp_path)

@@ -17,6 +17,7 @@ from kafka_admin_proto.topic_ids import (
     topic_id_from_text,
     topic_id_to_text,
 )
+from tests.everything import draws
 
 
 def test_the_reserved_ones() -> None:
@@ -26,7 +27,7 @@ def test_the_reserved_ones() -> None:
 
 
 @given(st.uuids())
-@settings(max_examples=300)
+@settings(max_examples=draws(300))
 def test_both_texts_are_read(topic_id: UUID) -> None:
     text = topic_id_to_text(topic_id)
     assert text == base64.urlsafe_b64encode(topic_id.bytes).decode()[:22]
@@ -52,7 +53,7 @@ def test_other_texts_are_not(text: str) -> None:
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=300)
+@settings(max_examples=draws(300))
 def test_any_text_is_an_id_or_that_error(text: str) -> None:
     try:
         topic_id = topic_id_from_text(text)

@@ -28,7 +28,7 @@ from tools.captures import Capture
 from tools.conformance import as_java
 from tools.oracle import Decoded, JavaOracle
 
-pytestmark = pytest.mark.xdist_group("live")
+pytestmark = [pytest.mark.xdist_group("live"), pytest.mark.exhaustive]
 
 OF_BROKERS = ("kraft", "zk", "sasl")
 COMPRESSIONS = {0, 1, 2, 3, 4}

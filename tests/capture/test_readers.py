@@ -20,6 +20,7 @@ from kafka_admin_proto.capture import READERS, Block, read_blocks, rows
 from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.errors import DumpError
 from tests.capture import formatters
+from tests.everything import draws
 from tests.oracle import skip_or_fail
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -85,7 +86,7 @@ def test_the_sample_has_its_blocks_with_their_comments() -> None:
 # The real tools
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=draws(150), deadline=None)
 @given(
     data=DATA,
     columns=st.integers(1, 64),
@@ -97,13 +98,13 @@ def test_xxd_itself(data: bytes, columns: int, group: int, flags: set[str]) -> N
     assert only(dump) == data
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=draws(50), deadline=None)
 @given(data=DATA)
 def test_xxd_that_starts_in_the_middle(data: bytes) -> None:
     assert only(tool("xxd", "-s", "3")(b"..." + data)) == data
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=draws(50), deadline=None)
 @given(data=DATA, option=st.sampled_from(["-p", "-i"]))
 def test_xxd_plain_and_as_c(data: bytes, option: str) -> None:
     assert only(tool("xxd", option)(data)) == data
@@ -115,7 +116,7 @@ def test_xxd_as_c_with_names(tmp_path: Path) -> None:
     assert only(tool("xxd", "-i", str(file))(b"")) == FRAME
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=draws(50), deadline=None)
 @given(data=st.text(st.characters(codec="ascii", categories=["L"]), min_size=32))
 def test_little_endian_xxd_is_refused_or_told_by_nothing(data: str) -> None:
     dump = tool("xxd", "-e")(data.encode())
@@ -124,13 +125,13 @@ def test_little_endian_xxd_is_refused_or_told_by_nothing(data: str) -> None:
         assert "xxd -e (little endian); write the dump without -e" in fault(dump)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=draws(150), deadline=None)
 @given(data=DATA, flags=st.sets(st.sampled_from(["-v"])))
 def test_hexdump_itself(data: bytes, flags: set[str]) -> None:
     assert only(tool("hexdump", "-C", *flags)(data)) == data
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=draws(100), deadline=None)
 @given(data=DATA, kind=st.sampled_from(["x1", "x1z"]), width=st.integers(1, 40))
 def test_od_itself(data: bytes, kind: str, width: int) -> None:
     assert only(tool("od", "-A", "x", "-t", kind, f"-w{width}")(data)) == data
@@ -159,7 +160,7 @@ def test_decimal_offsets_of_xxd_are_refused() -> None:
     assert "or are the offsets decimal and not hex" in fault(tool("xxd", "-d")(FRAME))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=draws(50), deadline=None)
 @given(data=DATA, columns=st.integers(1, 40), group=st.integers(1, 8), upper=st.booleans())
 def test_our_formatters_print_what_the_tools_print(
     data: bytes, columns: int, group: int, upper: bool
@@ -530,7 +531,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 _ALPHABET = st.text("0123456789abcdefgxAZ:|>*#/\\\"'{}[]=,;b \t\n\r", max_size=80)
 
 
-@settings(max_examples=500)
+@settings(max_examples=draws(500))
 @given(
     data=st.binary(max_size=100)
     | mutated()

@@ -24,6 +24,7 @@ from kafka_admin_proto.capture.splits import (
 )
 from kafka_admin_proto.protocol import frame, write_request
 from tests.capture.parts import LARGEST, Bytes, Found, Trickle, into, parts, small_packets, whole
+from tests.everything import draws
 
 
 @pytest.fixture(autouse=True)
@@ -144,7 +145,7 @@ formats = pytest.mark.parametrize("format_", FILES)
 
 @formats
 @given(seed=st.integers(0, 1 << 32), count=st.integers(1, 300), harm=st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=draws(150))
 def test_parts_give_what_the_whole_gives(format_: str, seed: int, count: int, harm: bool) -> None:
     dice = random.Random(seed)
     data = FILES[format_](dice, count)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import EncodeError, FrameError
 from kafka_admin_proto.protocol import DEFAULT_FRAME_LIMIT, FrameReader, frame
+from tests.everything import draws
 
 
 def test_the_default_limit_is_a_brokers() -> None:
@@ -15,7 +16,7 @@ def test_the_default_limit_is_a_brokers() -> None:
 
 
 @given(st.lists(st.binary(max_size=20)), st.data())
-@settings(max_examples=200)
+@settings(max_examples=draws(200))
 def test_any_split_gives_the_same_payloads(payloads: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(frame(payload) for payload in payloads)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=10)))

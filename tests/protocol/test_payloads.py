@@ -27,6 +27,7 @@ from kafka_admin_proto.protocol import (
     write_response,
 )
 from kafka_admin_proto.schema.catalog import catalog
+from tests.everything import draws
 
 REQUESTS = [
     (name, version)
@@ -154,7 +155,7 @@ def test_secrets_stay_out_of_repr() -> None:
 
 
 @given(st.binary(max_size=60), st.integers(-2, 95), st.integers(-1, 18))
-@settings(max_examples=500)
+@settings(max_examples=draws(500))
 def test_no_payload_raises(payload: bytes, api_key: int, version: int) -> None:
     request = read_request(payload)
     assert request.body is not None or request.problem

@@ -31,6 +31,7 @@ _BY_HANDLER = {
 }  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_versions_are_those_of_java() -> None:
     require_oracle()
     found = [jars.fetch(each.patch, ["kafka-clients"])[0] for each in releases()]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from kafka_admin_proto import PartitionMetadataError
 from kafka_admin_proto.records.partition_metadata import FILE_NAME, PartitionMetadata
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, random_topic_id, topic_id_to_text
+from tests.everything import draws
 from tests.oracle import require_oracle
 from tools.jars import fetch
 from tools.oracle import NEWEST
@@ -39,7 +40,7 @@ metadata = st.builds(
 
 
 @given(metadata)
-@settings(max_examples=300)
+@settings(max_examples=draws(300))
 def test_round_trips(value: PartitionMetadata) -> None:
     text = value.format()
     assert PartitionMetadata.parse(text) == PartitionMetadata.parse(text.encode()) == value
@@ -108,13 +109,13 @@ def test_damaged_files(tmp_path: Path, data: bytes, line: int, said: str) -> Non
 
 
 @given(st.one_of(st.binary(max_size=80), st.text(max_size=80)))
-@settings(max_examples=500)
+@settings(max_examples=draws(500))
 def test_random_contents(data: bytes | str) -> None:
     reads_or_refuses(data)
 
 
 @given(metadata, st.data())
-@settings(max_examples=500)
+@settings(max_examples=draws(500))
 def test_damaged_contents(value: PartitionMetadata, data: st.DataObject) -> None:
     """Cut short, or with bits flipped: read as something, or refused, and nothing else."""
     raw = bytearray(value.format().encode())

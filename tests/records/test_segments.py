@@ -184,6 +184,7 @@ def test_a_large_file_takes_the_memory_of_its_largest_batch() -> None:
     assert peak < 4 << 20
 
 
+@pytest.mark.exhaustive
 def test_many_false_beginnings_end_the_search_in_time() -> None:
     """Each of them says that it is long, and its checksum has to be tried."""
     false = b"\0" * 8 + (1 << 20).to_bytes(4, "big") + b"\0\0\0\0\2" + b"\1" * 4 + bytes(40)

@@ -12,6 +12,7 @@ from kafka_admin_proto import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.kafka_json import read_message, write_message
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
+from tests.everything import draws
 
 ranges = st.builds(
     lambda low, size: VersionRange(low, min(low + size, MAX_VERSION)),
@@ -51,14 +52,14 @@ def test_spanning(versions: set[int]) -> None:
 @given(st.text() | st.binary().map(lambda raw: raw.decode("latin-1")))
 @example('{"a": 1e999999999}')
 @example("1" * 5000)
-@settings(max_examples=300)
+@settings(max_examples=draws(300))
 def test_no_text_breaks_the_reader(text: str) -> None:
     with pytest.raises(SchemaError):
         read_message(text)
 
 
 @given(st.data())
-@settings(max_examples=300)
+@settings(max_examples=draws(300))
 def test_no_damage_breaks_the_reader(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(["CreateTopicsRequest", "FetchResponse", "VoteRequest"]))
     text = (catalog().folder / "kafka" / f"{name}.json").read_text("utf-8")

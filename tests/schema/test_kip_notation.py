@@ -20,7 +20,7 @@ from kafka_admin_proto.schema.kip_reader import read_kip, read_proposal
 from kafka_admin_proto.schema.kip_writer import write_grammar
 from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.names import python_name
-from tests.everything import DRAFTS, EVERY, each_version
+from tests.everything import DRAFTS, EVERY, draws, each_version
 from tests.fuzz.definitions import spelled
 from tests.oracle import require_oracle
 from tools import jars
@@ -239,7 +239,7 @@ def as_guide_44(fields: tuple[LayoutField, ...]) -> tuple[LayoutField, ...]:
 
 
 @given(st.text() | st.text("[]()<>?{}=> \n\tabAB_:*09Request"))
-@settings(max_examples=300)
+@settings(max_examples=draws(300))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for slip in lint(text):
         assert slip.line >= 1
@@ -253,7 +253,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=300)
+@settings(max_examples=draws(300))
 def test_damaged_grammars(data: st.DataObject) -> None:
     name, version = data.draw(st.sampled_from(EVERY))
     text = write_grammar(catalog().spec(name), version)

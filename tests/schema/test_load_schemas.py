@@ -216,6 +216,7 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> str:
     return load_schemas(folder, dialect="4.4.0")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.xdist_group("upstream definitions")
 def test_unchanged_upstream_files_give_codecs_equal_to_the_shipped_ones(upstream: str) -> None:
     checked = 0

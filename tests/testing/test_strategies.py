@@ -27,6 +27,7 @@ def test_unknown_tags_can_be_left_out(request: CreateTopicsRequest) -> None:
     assert codec(CreateTopicsRequest, 7).non_canonical(request.encode(7)) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "wanted",
     [

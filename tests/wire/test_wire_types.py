@@ -26,6 +26,7 @@ from kafka_admin_proto.wire.grammar import message_type
 from kafka_admin_proto.wire.options import PLAIN_JSON
 from kafka_admin_proto.wire.scalar import scalar_type
 from kafka_admin_proto.wire.varint import encode_uvarint
+from tests.everything import draws
 
 
 def sample() -> dict[str, Any]:
@@ -98,7 +99,7 @@ def test_every_type_in_every_place(version: int) -> None:
     tree = grammar(version)
 
     @given(struct_values(tree))
-    @settings(max_examples=60)
+    @settings(max_examples=draws(60))
     def check(value: Any) -> None:
         data = tree.build(value)
         assert tree.build(tree.parse(data)) == data
