@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.tokens import DelegationToken
     from kafka_admin_proto.admin.operations.topic_partitions import Partition
     from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
-    from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
+    from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic, Repetition
     from kafka_admin_proto.admin.operations.topics.descriptions import ListedTopic, TopicDescription
     from kafka_admin_proto.admin.operations.transactions import (
         AbortedTransaction,
@@ -168,6 +168,7 @@ class SyncAdminClient(SyncSession):
         *,
         topic_ids: Iterable[str | UUID] = (),
         if_exists: bool = False,
+        duplicates: Repetition = "refuse",
         timeout: float = 30.0,
     ) -> list[DeletedTopic]:
         """Delete topics by name or by id, each of them on its own.
@@ -179,11 +180,16 @@ class SyncAdminClient(SyncSession):
         A topic given by name is deleted by the id that it had at first, where brokers have ids:
         a second attempt, after a lost answer, cannot hit a new topic of the same name.
 
-        Raises ValueError for a topic named twice, TopicIdError, and what ``Caller.call`` raises.
+        A topic that is named twice is a ValueError, or with ``duplicates="last"`` deleted once.
+        Raises TopicIdError, and what ``Caller.call`` raises.
         """
         return self._run(
             self._admin.delete_topics(
-                names, topic_ids=topic_ids, if_exists=if_exists, timeout=timeout
+                names,
+                topic_ids=topic_ids,
+                if_exists=if_exists,
+                duplicates=duplicates,
+                timeout=timeout,
             )
         )
 

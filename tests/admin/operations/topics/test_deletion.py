@@ -175,6 +175,8 @@ def test_with_zookeeper_a_controller_only_takes_the_request() -> None:
 def test_mistakes_of_the_caller() -> None:
     with pytest.raises(ValueError, match="twice"):
         asyncio.run(Topics().delete_topics(["a", "a"]))
+    once = Topics([Topic("a", [[1]])]).delete_topics(["a", "a"], duplicates="last")
+    assert [each.error for each in asyncio.run(once)] == [None]
     with pytest.raises(ValueError, match="topic id"):
         asyncio.run(Topics().delete_topics(topic_ids=["a"]))
     assert asyncio.run(Topics().delete_topics()) == []
