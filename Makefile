@@ -32,6 +32,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli,capture,compression,live,test,dev]'
+	$(RUN) -m compileall -q kafka_admin_proto
 	@touch $@
 
 # By itself: atheris has no wheels for each Python and system that the rest runs on.

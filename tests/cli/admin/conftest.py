@@ -46,7 +46,11 @@ def run(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> Run:
     ) -> Result:
         settings: dict[str, Any] = {"KAP_BOOTSTRAP_SERVER": broker.address, "KAP_TIMEOUT": "5"}
         result = CliRunner().invoke(
-            kap, shlex.split(arguments), input=data, env={**settings, **(env or {})}
+            kap,
+            shlex.split(arguments),
+            input=data,
+            env={**settings, **(env or {})},
+            prog_name="kap",
         )
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception

@@ -65,6 +65,12 @@ class ScriptedBroker:
         self.requests: list[Request] = []
         #: Message class of a request → what to answer once in its place.
         self.fail: dict[str, Message] = {}
+        #: Apis that are never answered.
+        self.silent: set[str] = set()
+        #: Set when such a request has come.
+        self.ignored = threading.Event()
+        #: Connections so far.
+        self.accepted = 0
         self.ends = {"earliest": 0, "latest": 100}
         self._reassigning: dict[tuple[str, int], list[int]] = {}
         self._server = _Server(("127.0.0.1", 0), _Connection)
@@ -624,6 +630,7 @@ class _Connection(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         assert isinstance(self.server, _Server)
         self.server.open.add(self.request)
+        self.server.broker.accepted += 1
         reader = FrameReader()
         try:
             while data := self.request.recv(65536):
@@ -631,6 +638,9 @@ class _Connection(socketserver.BaseRequestHandler):
                     request = read_request(payload)
                     assert request.header is not None, request.problem
                     assert request.body is not None, request.problem
+                    if request.api in self.server.broker.silent:
+                        self.server.broker.ignored.set()
+                        continue
                     response = self.server.broker.answer(request)
                     answer = write_response(
                         response, request.api_version, request.header.correlation_id

@@ -1,0 +1,111 @@
+"""Completion of names that the cluster has, in bash, zsh and fish themselves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from tests.cli.admin.conftest import Run
+from tests.cli.admin.scripted_broker import ScriptedBroker
+from tests.oracle import skip_or_fail
+
+PATIENCE = 60
+
+
+@pytest.fixture
+def environment(broker: ScriptedBroker, tmp_path: Path) -> dict[str, str]:
+    """Variables with which a shell finds ``kap`` and the cluster, and nobody's settings."""
+    program = tmp_path / "bin" / "kap"
+    program.parent.mkdir()
+    script = "from kafka_admin_proto.cli import main; main()"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{script}" "$@"\n')
+    program.chmod(0o755)
+    # The module knows its name by argv[0], which -c has not: "kap" is its default.
+    return {
+        "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(tmp_path), "TERM": "dumb",
+        "KAP_BOOTSTRAP_SERVER": broker.address, "LC_ALL": "C.UTF-8",
+    }  # fmt: skip
+
+
+def shell(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        skip_or_fail(f"{name} is not installed (Debian package {name})")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "setup"),
+    [
+        ("bash", ["--norc", "--noprofile", "-i"], 'eval "$(kap completion bash)"'),
+        (
+            "zsh",
+            ["-f", "-i"],
+            'autoload -Uz compinit; compinit -u; eval "$(kap completion zsh)"',
+        ),
+    ],
+)
+def test_tab_completes_a_topic(
+    name: str, options: list[str], setup: str, environment: dict[str, str]
+) -> None:
+    child = pexpect.spawn(
+        shell(name), options, env=environment, encoding="utf-8", timeout=PATIENCE
+    )  # fmt: skip
+    try:
+        child.sendline(f"{setup}; echo rea''dy")
+        child.expect("ready")
+        child.send("kap topics describe paym\t")
+        child.expect("payments")
+    finally:
+        child.close(force=True)
+
+
+def test_fish_completes_a_topic(environment: dict[str, str]) -> None:
+    script = 'kap completion fish | source; complete -C "kap topics describe --topic paym"'
+    done = subprocess.run(
+        [shell("fish"), "--no-config", "-c", script],
+        env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert "payments" in done.stdout, done.stderr
+
+
+def complete(run: Run, words: str, **env: str) -> list[str]:
+    """What bash is offered behind these words."""
+    count = len(words.split()) - (0 if words.endswith(" ") else 1)
+    result = run("", env={"_KAP_COMPLETE": "bash_complete", "COMP_WORDS": words,
+                          "COMP_CWORD": str(count), **env})  # fmt: skip
+    assert result.stderr == ""
+    return [line.partition(",")[2] for line in result.stdout.splitlines() if line]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("kap topics describe ", ["__consumer_offsets", "orders", "payments"]),
+        ("kap topics list --topic or", ["orders"]),
+        ("kap topics create x --config ret", ["retention.ms="]),
+        ("kap topics alter x --delete-config ret", ["retention.ms"]),
+        ("kap configs get --broker ", ["1", "2", "3"]),
+        ("kap groups describe ", ["billing"]),
+        ("kap topics list --output j", ["json", "jsonl"]),
+        ("kap request CreateTop", ["CreateTopics"]),
+    ],
+)
+def test_values_come_from_the_cluster(words: str, offered: list[str], run: Run) -> None:
+    assert complete(run, words) == offered
+
+
+def test_without_a_cluster_it_is_silent_and_quick(run: Run, broker: ScriptedBroker) -> None:
+    assert complete(run, "kap topics describe ", KAP_BOOTSTRAP_SERVER="localhost:1") == []
+    assert complete(run, "kap topics describe ", KAP_BOOTSTRAP_SERVER="") == []
+    broker.silent.add("Metadata")
+    start = time.monotonic()
+    assert complete(run, "kap topics describe ") == []
+    assert time.monotonic() - start < 10
