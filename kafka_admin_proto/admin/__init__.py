@@ -19,14 +19,18 @@ from kafka_admin_proto.lazy_names import lazy_names
 
 __all__ = [
     "ALL_RECORDS",
+    "AddPartitionsStep",
     "AdminClient",
     "AdminError",
+    "AlterPlan",
     "AlteredConfigs",
+    "AlteredTopic",
     "AuthenticationError",
     "Broker",
     "BrokerError",
     "BrokerLogDirs",
     "BrokerVersions",
+    "CancelledReassignment",
     "ClientConfig",
     "ClusterDescription",
     "ClusterNode",
@@ -37,39 +41,74 @@ __all__ = [
     "ConfigurationError",
     "ConnectionFailedError",
     "ConnectionLostError",
+    "CreatedPartitions",
     "CreatedTopic",
+    "DeleteConfigStep",
     "DeletedRecords",
     "DeletedTopic",
+    "ElectedLeader",
+    "ExecutedReassignment",
     "FeatureUpdate",
     "Features",
+    "GeneratedReassignment",
+    "InstructionError",
     "ListedOffset",
     "ListedTopic",
     "LogDir",
     "LogDirReplica",
+    "LogDirState",
     "MovedReplica",
+    "NewPartitions",
     "NewTopic",
     "NoSuchBrokerError",
+    "OngoingReassignment",
     "PartitionDescription",
+    "PartitionReplicas",
+    "PartitionResult",
+    "PartitionState",
     "Quorum",
     "QuorumListener",
     "QuorumNode",
     "QuorumReplica",
+    "ReassignStep",
     "ReplicaLag",
     "ReplicaMove",
     "Reply",
     "RequestTimedOutError",
     "ResourceConfigs",
+    "SetConfigStep",
     "SyncAdminClient",
     "Target",
     "TlsError",
+    "TopicAlteration",
     "TopicDescription",
+    "TopicPlan",
     "TraceEvent",
     "UnresolvedError",
     "UpdatedFeature",
+    "VerifiedReassignment",
     "client_config",
+    "read_election",
+    "read_reassignment",
+    "read_topics_to_move",
+    "render_plan",
+    "write_reassignment",
+    "write_topics_to_move",
 ]
 
 if TYPE_CHECKING:
+    from kafka_admin_proto.admin.alter.instructions import (
+        TopicAlteration,
+    )
+    from kafka_admin_proto.admin.alter.plans import (
+        AddPartitionsStep,
+        AlterPlan,
+        DeleteConfigStep,
+        ReassignStep,
+        SetConfigStep,
+        TopicPlan,
+        render_plan,
+    )
     from kafka_admin_proto.admin.caller import Broker, Reply, Target
     from kafka_admin_proto.admin.client import AdminClient
     from kafka_admin_proto.admin.config import ClientConfig, client_config
@@ -80,12 +119,16 @@ if TYPE_CHECKING:
         ConfigurationError,
         ConnectionFailedError,
         ConnectionLostError,
+        InstructionError,
         NoSuchBrokerError,
         RequestTimedOutError,
         TlsError,
         UnresolvedError,
     )
     from kafka_admin_proto.admin.network.tracing import TraceEvent
+    from kafka_admin_proto.admin.operations.alter import (
+        AlteredTopic,
+    )
     from kafka_admin_proto.admin.operations.cluster import (
         BrokerVersions,
         ClusterDescription,
@@ -114,6 +157,35 @@ if TYPE_CHECKING:
         LogDirReplica,
         MovedReplica,
         ReplicaMove,
+    )
+    from kafka_admin_proto.admin.operations.partitions.creation import (
+        CreatedPartitions,
+        NewPartitions,
+    )
+    from kafka_admin_proto.admin.operations.partitions.elections import (
+        ElectedLeader,
+    )
+    from kafka_admin_proto.admin.operations.partitions.json_files import (
+        PartitionReplicas,
+        read_election,
+        read_reassignment,
+        read_topics_to_move,
+        write_reassignment,
+        write_topics_to_move,
+    )
+    from kafka_admin_proto.admin.operations.partitions.moves import (
+        OngoingReassignment,
+        PartitionResult,
+    )
+    from kafka_admin_proto.admin.operations.partitions.progress import (
+        LogDirState,
+        PartitionState,
+    )
+    from kafka_admin_proto.admin.operations.partitions.reassignment import (
+        CancelledReassignment,
+        ExecutedReassignment,
+        GeneratedReassignment,
+        VerifiedReassignment,
     )
     from kafka_admin_proto.admin.operations.quorum import (
         Quorum,
@@ -146,6 +218,35 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "alter.instructions": ["TopicAlteration"],
+            "alter.plans": [
+                "AddPartitionsStep",
+                "AlterPlan",
+                "DeleteConfigStep",
+                "ReassignStep",
+                "SetConfigStep",
+                "TopicPlan",
+                "render_plan",
+            ],
+            "operations.alter": ["AlteredTopic"],
+            "operations.partitions.creation": ["CreatedPartitions", "NewPartitions"],
+            "operations.partitions.elections": ["ElectedLeader"],
+            "operations.partitions.json_files": [
+                "PartitionReplicas",
+                "read_election",
+                "read_reassignment",
+                "read_topics_to_move",
+                "write_reassignment",
+                "write_topics_to_move",
+            ],
+            "operations.partitions.moves": ["OngoingReassignment", "PartitionResult"],
+            "operations.partitions.progress": ["LogDirState", "PartitionState"],
+            "operations.partitions.reassignment": [
+                "CancelledReassignment",
+                "ExecutedReassignment",
+                "GeneratedReassignment",
+                "VerifiedReassignment",
+            ],
             "caller": ["Broker", "Reply", "Target"],
             "client": ["AdminClient"],
             "config": ["ClientConfig", "client_config"],
