@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.tokens import DelegationToken
     from kafka_admin_proto.admin.operations.topic_partitions import Partition
     from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
-    from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic, Repetition
+    from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
     from kafka_admin_proto.admin.operations.topics.descriptions import ListedTopic, TopicDescription
     from kafka_admin_proto.admin.operations.transactions import (
         AbortedTransaction,
@@ -168,7 +168,7 @@ class SyncAdminClient(SyncSession):
         *,
         topic_ids: Iterable[str | UUID] = (),
         if_exists: bool = False,
-        duplicates: Repetition = "refuse",
+        duplicates: Duplicates = "refuse",
         timeout: float = 30.0,
     ) -> list[DeletedTopic]:
         """Delete topics by name or by id, each of them on its own.
@@ -180,7 +180,8 @@ class SyncAdminClient(SyncSession):
         A topic given by name is deleted by the id that it had at first, where brokers have ids:
         a second attempt, after a lost answer, cannot hit a new topic of the same name.
 
-        A topic that is named twice is a ValueError, or with ``duplicates="last"`` deleted once.
+        A topic that is named twice raises InstructionError, or is with ``duplicates="last"`` deleted
+        once.
         Raises TopicIdError, and what ``Caller.call`` raises.
         """
         return self._run(

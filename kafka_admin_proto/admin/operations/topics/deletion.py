@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
 from uuid import UUID
 
 import msgspec
 
+from kafka_admin_proto.admin.alter.instructions import Duplicates, once_each
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.failures import failure, failure_of
@@ -34,9 +33,6 @@ from kafka_admin_proto.messages.delete_topics_response import (
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
-
-#: What becomes of a topic that is named twice: an error of the caller, or deleted once.
-Repetition = Literal["refuse", "last"]
 
 _DELETE_TOPICS = 20
 #: Since this version of DeleteTopics topics may be named by their ids.
@@ -79,7 +75,7 @@ class DeleteTopics(Caller):
         *,
         topic_ids: Iterable[str | UUID] = (),
         if_exists: bool = False,
-        duplicates: Repetition = "refuse",
+        duplicates: Duplicates = "refuse",
         timeout: float = 30.0,
     ) -> list[DeletedTopic]:
         """Delete topics by name or by id, each of them on its own.
@@ -91,14 +87,13 @@ class DeleteTopics(Caller):
         A topic given by name is deleted by the id that it had at first, where brokers have ids:
         a second attempt, after a lost answer, cannot hit a new topic of the same name.
 
-        A topic that is named twice is a ValueError, or with ``duplicates="last"`` deleted once.
+        A topic that is named twice raises InstructionError; with ``duplicates="last"`` it is
+        deleted once.
         Raises TopicIdError, and what ``Caller.call`` raises.
         """
-        asked: list[str | UUID] = [*names, *map(topic_uuid, topic_ids)]
-        twice = [each for each, count in Counter(asked).items() if count > 1]
-        if twice and duplicates == "refuse":
-            raise ValueError(f"to be deleted twice in one call: {', '.join(map(str, twice))}")
-        asked = list(dict.fromkeys(asked))
+        asked: list[str | UUID] = once_each(
+            [*names, *map(topic_uuid, topic_ids)], str, duplicates=duplicates, what="delete"
+        )
         deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
         items = await _resolved(self, asked, deadline)
         trigger = await triggers_only(self, timeout)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
 from kafka_admin_proto.messages.delete_topics_response import (
@@ -173,7 +174,7 @@ def test_with_zookeeper_a_controller_only_takes_the_request() -> None:
 
 
 def test_mistakes_of_the_caller() -> None:
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(InstructionError, match="several instructions to delete one topic"):
         asyncio.run(Topics().delete_topics(["a", "a"]))
     once = Topics([Topic("a", [[1]])]).delete_topics(["a", "a"], duplicates="last")
     assert [each.error for each in asyncio.run(once)] == [None]
