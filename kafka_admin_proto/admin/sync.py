@@ -180,8 +180,8 @@ class SyncAdminClient(SyncSession):
         A topic given by name is deleted by the id that it had at first, where brokers have ids:
         a second attempt, after a lost answer, cannot hit a new topic of the same name.
 
-        A topic that is named twice raises InstructionError, or is with ``duplicates="last"`` deleted
-        once.
+        A topic that is named twice raises InstructionError; with ``duplicates="last"`` it is
+        deleted once.
         Raises TopicIdError, and what ``Caller.call`` raises.
         """
         return self._run(
