@@ -77,8 +77,8 @@ def kap() -> None:
     """Kafka's wire protocol, read and shown, and clusters administered over it.
 
     \b
-    Exit codes: 0 fine, 1 something did not decode, or the cluster answered with an error or not
-    at all, 2 usage.
+    Exit codes: 0 fine, 1 something did not decode, or the cluster answered with
+    an error or not at all, 2 usage.
     """
 
 

@@ -48,7 +48,8 @@ def ended(child: pexpect.spawn[str]) -> int | None:
     """The exit code, once the process has ended."""
     child.expect(pexpect.EOF)
     child.close()
-    return child.exitstatus
+    status: int | None = child.exitstatus
+    return status
 
 
 @pytest.mark.parametrize(("said", "code", "left"), [("n", 1, True), ("y", 0, False)])

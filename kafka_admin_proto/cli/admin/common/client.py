@@ -57,17 +57,14 @@ def new_client(arguments: Mapping[str, Any], operations: Sequence[str]) -> Admin
         from kafka_admin_proto.admin.client import AdminClient as Whole
 
         return Whole(**arguments)
-    from kafka_admin_proto.admin.config import client_config
-    from kafka_admin_proto.admin.session import Session
+    from kafka_admin_proto.admin.base_client import BaseClient
 
-    settings = dict(arguments)
-    trace = settings.pop("trace", None)
     bases = []
     for each in operations:
         module, _, name = each.partition(":")
         bases.append(getattr(import_module(f"kafka_admin_proto.admin.operations.{module}"), name))
-    kind: Any = type("CommandClient", (*bases, Session), {})
-    client: AdminClient = kind(client_config(**settings), trace=trace)
+    kind: Any = type("CommandClient", (*bases, BaseClient), {})
+    client: AdminClient = kind(**arguments)
     return client
 
 

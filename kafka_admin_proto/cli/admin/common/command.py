@@ -107,7 +107,7 @@ class ClusterCommand(click.Command):
         shared: list[tuple[str, str]] = []
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(parameter, click.Option):
                 (shared if isinstance(parameter, SharedOption) else own).append(record)
         for title, records in (("Options", own), ("Options of all commands for a cluster", shared)):
             if records:
