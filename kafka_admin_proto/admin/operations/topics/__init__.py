@@ -1,11 +1,15 @@
-"""Everything about topics that an admin client does, partitions and configs left out."""
+"""Topics created, deleted, listed and described."""
 
 from __future__ import annotations
 
-from kafka_admin_proto.admin.operations.topics.creation import CreateTopics
-from kafka_admin_proto.admin.operations.topics.deletion import DeleteTopics
-from kafka_admin_proto.admin.operations.topics.descriptions import DescribeTopics
+from typing import TYPE_CHECKING
 
+from kafka_admin_proto.lazy_names import lazy_names
 
-class TopicOperations(CreateTopics, DeleteTopics, DescribeTopics):
-    """Create, delete, list and describe."""
+__all__ = ["TopicOperations"]
+
+# A command that lists topics needs no messages of those that create them.
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.operations.topics.operations import TopicOperations
+else:
+    __getattr__, __dir__ = lazy_names(__name__, {"operations": ["TopicOperations"]})

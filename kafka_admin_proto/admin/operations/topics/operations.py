@@ -1,0 +1,11 @@
+"""Everything about topics that an admin client does, partitions and configs left out."""
+
+from __future__ import annotations
+
+from kafka_admin_proto.admin.operations.topics.creation import CreateTopics
+from kafka_admin_proto.admin.operations.topics.deletion import DeleteTopics
+from kafka_admin_proto.admin.operations.topics.descriptions import DescribeTopics
+
+
+class TopicOperations(CreateTopics, DeleteTopics, DescribeTopics):
+    """Create, delete, list and describe."""
