@@ -81,6 +81,7 @@ def start_secured(folder: Path) -> Iterator[Secured]:
     properties = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS;User:admin;User:CN=client",
+        "delegation.token.secret.key": "a-key-of-the-tests",
     }
     home = folder / "cluster"
     with kraft(home, listeners=listeners, scram=scram, properties=properties) as cluster:

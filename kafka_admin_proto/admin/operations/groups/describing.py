@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
-from kafka_admin_proto.admin.operations.acls import AclOperation
 from kafka_admin_proto.admin.operations.coordinators import KeyType, ask_coordinators
 from kafka_admin_proto.admin.operations.failures import Failure, failure
 from kafka_admin_proto.admin.operations.groups import assignments, streams
 from kafka_admin_proto.admin.operations.groups.model import GroupDescription, GroupMember
+from kafka_admin_proto.admin.operations.permissions import operation_names
 from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions, topic_partitions
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages import (
@@ -76,13 +76,6 @@ async def describe_groups(
 
 def _may_be_of_another_type(group: GroupDescription) -> bool:
     return group.error in _NOT_OF_THIS_TYPE or (group.error is None and group.state == _DEAD)
-
-
-def operation_names(bits: int) -> list[str] | None:
-    """Names of the AclOperations whose bits are set; None where they were not asked for."""
-    if bits == -(1 << 31):
-        return None
-    return [str(each) for each in AclOperation if bits >> each.code & 1]
 
 
 async def _classic(

@@ -1,0 +1,66 @@
+"""Metrics of a cluster as Prometheus reads them: what is offline, under-replicated, behind.
+
+    python metrics_probe.py localhost:9092
+    python metrics_probe.py localhost:9092 admin.properties
+
+Exit code 1 where partitions are offline, so that it serves as a check as well.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Literal
+
+from kafka_admin_proto.admin import SyncAdminClient
+
+
+def main(bootstrap_servers: str, command_config: str | None = None) -> int:
+    with SyncAdminClient(bootstrap_servers, command_config=command_config, timeout=30) as admin:
+        offline, under_replicated = partition_health(admin)
+        print(f"kafka_brokers {len(admin.brokers())}")
+        print(f"kafka_offline_partitions {offline}")
+        print(f"kafka_under_replicated_partitions {under_replicated}")
+        for group, topic, partition, lag in group_lags(admin):
+            labels = f'group="{text(group)}",topic="{text(topic)}",partition="{partition}"'
+            print(f"kafka_group_lag{{{labels}}} {lag}")
+    return 1 if offline else 0
+
+
+def partition_health(admin: SyncAdminClient) -> tuple[int, int]:
+    """How many partitions have no leader, and how many have replicas that are not in sync."""
+    partitions = [each for topic in admin.describe_topics() for each in topic.partitions]
+    offline = sum(each.leader is None for each in partitions)
+    return offline, sum(len(each.isr) < len(each.replicas) for each in partitions)
+
+
+def group_lags(admin: SyncAdminClient) -> Iterator[tuple[str, str, int, int]]:
+    """Group, topic, partition and how many offsets the group's commit is behind the end."""
+    listing = admin.list_groups()
+    for failed in listing.failed:
+        print(f"broker {failed.broker}: {failed.error}: {failed.message}", file=sys.stderr)
+    # Share groups commit no offsets of this kind.
+    groups = [each.group_id for each in listing.groups if each.type != "share"]
+    committed = [
+        (each.group_id, offset)
+        for each in admin.list_group_offsets(dict.fromkeys(groups))
+        for offset in each.offsets
+        if offset.offset is not None
+    ]
+    wanted: dict[tuple[str, int], Literal["latest"]] = {
+        (offset.topic, offset.partition): "latest" for _, offset in committed
+    }
+    ends = {(end.topic, end.partition): end.offset for end in admin.list_offsets(wanted)}
+    for group, offset in committed:
+        end = ends[offset.topic, offset.partition]
+        if end is not None and offset.offset is not None:
+            yield group, offset.topic, offset.partition, max(0, end - offset.offset)
+
+
+def text(label: str) -> str:
+    """A label's value, with what Prometheus wants escaped."""
+    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,548 @@
+"""The same cluster, described by us, by Java's Admin and by kafka-python, field by field.
+
+What is deliberately otherwise is put right in the function that reads the others' answers, where a
+comment says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from kafka_admin_proto.admin import AdminClient
+from kafka_admin_proto.admin.operations.acls import (
+    AclBinding,
+    AclOperation,
+    AclPermission,
+    PatternType,
+    ResourceType,
+)
+from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
+from kafka_admin_proto.admin.operations.quotas import QuotaAlteration
+from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from kafka_admin_proto.admin.operations.users import ScramMechanism, ScramUpsertion
+from kafka_admin_proto.topic_ids import topic_id_to_text
+from tests.admin.live.controllers import active_controller
+from tests.admin.live.group_members import join_classic, join_consumer
+from tests.admin.live.kafka_python import kafka_python_admin
+from tests.admin.live.kafka_tools import KafkaTools
+from tools.clusters import Cluster
+
+Rows = dict[str, Any]
+
+
+class Scene(msgspec.Struct):
+    """A cluster with something of everything, and our own answers as builtins."""
+
+    cluster: Cluster
+    topic: str
+    user: str
+    groups: list[str]
+    has_quorum: bool
+    ours: Rows
+
+
+@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"], scope="module")
+def scene(request: pytest.FixtureRequest, unique: Callable[[str], str]) -> Scene:
+    cluster: Cluster = request.getfixturevalue(request.param)
+    has_quorum = request.param == "kraft_cluster"
+    return asyncio.run(_prepared(cluster, unique, has_quorum))
+
+
+async def _prepared(cluster: Cluster, unique: Callable[[str], str], has_quorum: bool) -> Scene:
+    topic, user, offsets = unique("equal"), unique("equal-user"), unique("equal-offsets")
+    classic, consumer = unique("equal-classic"), unique("equal-consumer")
+    groups = [classic, consumer, offsets] if has_quorum else [classic, offsets]
+    acls = [
+        AclBinding(ResourceType.TOPIC, topic, f"User:{user}", AclOperation.READ),
+        AclBinding(
+            ResourceType.GROUP,
+            "equal-",
+            f"User:{user}",
+            AclOperation.ALL,
+            AclPermission.DENY,
+            PatternType.PREFIXED,
+            "10.0.0.1",
+        ),
+    ]
+    quotas = [
+        QuotaAlteration({"user": user, "client-id": None}, {"producer_byte_rate": 5.0}),
+        QuotaAlteration({"ip": "10.0.0.1"}, {"connection_creation_rate": 7.0}),
+    ]
+    async with AdminClient(cluster.bootstrap, timeout=40) as admin:
+        configs: dict[str, str | None] = {"retention.ms": "1000", "cleanup.policy": "compact"}
+        await admin.create_topics([NewTopic(topic, 2, 2, configs=configs)])
+        await admin.create_acls(acls)
+        await admin.alter_client_quotas(quotas)
+        other = ScramUpsertion(user, "word", ScramMechanism.SCRAM_SHA_256, 8192)
+        await admin.alter_users([ScramUpsertion(user, "word"), other])
+        await join_classic(admin, classic, topic, instance_id="one")
+        if has_quorum:
+            await join_consumer(admin, consumer, topic)
+        await admin.alter_group_offsets(offsets, {(topic, 0): 3, (topic, 1): 4})
+        resources = [ConfigResource("topic", topic), ConfigResource("broker", "1")]
+        await asyncio.sleep(0.5)  # until each broker has heard of it
+        answers = {
+            "cluster": await admin.describe_cluster(),
+            "topics": await admin.list_topics(),
+            "described": await admin.describe_topics([topic], authorized_operations=True),
+            "configs": await admin.describe_configs(resources),
+            "log_dirs": await admin.describe_log_dirs([1, 2]),
+            "listed": await admin.list_groups(),
+            "groups": await admin.describe_groups(groups, authorized_operations=True),
+            "offsets": await admin.list_group_offsets({offsets: None}),
+            "acls": await admin.describe_acls(),
+            "quotas": await admin.describe_client_quotas(),
+            "users": await admin.describe_users([user]),
+        }
+    return Scene(cluster, topic, user, groups, has_quorum, msgspec.to_builtins(answers))
+
+
+class Java:
+    """Answers of Java's Admin, in our words."""
+
+    def __init__(self, tools: KafkaTools, bootstrap: str) -> None:
+        self._tools = tools
+        self._bootstrap = bootstrap
+
+    def ask(self, method: str, *of: str) -> Any:
+        return self._tools.admin(self._bootstrap, method, *of)
+
+    def cluster(self) -> Rows:
+        said = self.ask("describeCluster")
+        nodes = [_java_node(node) for node in said["nodes"]]
+        return {
+            "cluster_id": said["clusterId"],
+            "controller": said["controller"]["id"],
+            "nodes": sorted(nodes, key=lambda node: int(node["id"])),
+        }
+
+    def topics(self) -> list[Rows]:
+        return sorted(
+            (
+                {"name": row["name"], "topic_id": row["topicId"], "internal": row["internal"]}
+                for row in self.ask("listTopics")
+            ),
+            key=lambda row: str(row["name"]),
+        )
+
+    def described(self, topic: str) -> Rows:
+        said = self.ask("describeTopics", topic)[topic]
+        return {
+            "name": said["name"],
+            "topic_id": said["topicId"],
+            "internal": said["internal"],
+            "partitions": [
+                {
+                    "partition": row["partition"],
+                    "leader": row["leader"]["id"],
+                    "replicas": _ids(row["replicas"]),
+                    "isr": _ids(row["isr"]),
+                    "elr": _ids(row["elr"]),
+                    "last_known_elr": _ids(row["lastKnownElr"]),
+                }
+                for row in said["partitions"]
+            ],
+        }
+
+    def configs(self, *names: str) -> dict[str, dict[str, Rows]]:
+        return {
+            f"{row['key']['type'].lower()}:{row['key']['name']}": {
+                name: {
+                    "value": entry["value"],
+                    "source": entry["source"],
+                    "sensitive": entry["isSensitive"],
+                    "read_only": entry["isReadOnly"],
+                    # Of a config that the broker does not know itself, ours is None.
+                    "type": None if entry["type"] == "UNKNOWN" else entry["type"],
+                }
+                for name, entry in row["value"]["entries"].items()
+            }
+            for row in self.ask("describeConfigs", *names)
+        }
+
+    def log_dirs(self, *brokers: str) -> dict[str, Rows]:
+        return {
+            broker: {
+                path: {
+                    "total_bytes": row["totalBytes"],
+                    "error": row["error"],
+                    "replicas": {
+                        name: (own["size"], own["offsetLag"], own["isFuture"])
+                        for name, own in row["replicaInfos"].items()
+                    },
+                }
+                for path, row in dirs.items()
+            }
+            for broker, dirs in self.ask("describeLogDirs", *brokers).items()
+        }
+
+    def listed(self) -> dict[str, Rows]:
+        return {
+            row["groupId"]: {
+                "type": row["type"].lower(),  # ours are the broker's own, in lower case
+                "protocol_type": row["protocol"],
+                "state": row["groupState"],
+            }
+            for row in self.ask("listGroups")
+        }
+
+    def groups(self, names: list[str]) -> dict[str, Rows]:
+        return {
+            id_: {
+                "type": row["type"].lower(),
+                "protocol": row["partitionAssignor"],
+                "state": row["groupState"],
+                "coordinator": row["coordinator"]["id"],
+                "epoch": row["groupEpoch"],
+                "assignment_epoch": row["targetAssignmentEpoch"],
+                "members": [_java_member(member) for member in row["members"]],
+            }
+            for id_, row in self.ask("describeConsumerGroups", *names).items()
+        }
+
+    def offsets(self, group: str) -> dict[str, tuple[int, str, int | None]]:
+        said = self.ask("listConsumerGroupOffsets", group)
+        return {
+            name: (row["offset"], row["metadata"], row["leaderEpoch"]) for name, row in said.items()
+        }
+
+    def acls(self) -> list[Rows]:
+        return _sorted_rows(
+            {
+                "resource_type": row["pattern"]["resourceType"],
+                "name": row["pattern"]["name"],
+                "pattern_type": row["pattern"]["patternType"],
+                "principal": row["entry"]["data"]["principal"],
+                "host": row["entry"]["data"]["host"],
+                "operation": row["entry"]["data"]["operation"],
+                "permission": row["entry"]["data"]["permissionType"],
+            }
+            for row in self.ask("describeAcls")
+        )
+
+    def quotas(self) -> list[Rows]:
+        return _sorted_rows(
+            {"entity": row["key"]["entries"], "quotas": row["value"]}
+            for row in self.ask("describeClientQuotas")
+        )
+
+    def user(self, name: str) -> list[tuple[str, int]]:
+        said = self.ask("describeUserScramCredentials", name)[name]["credentialInfos"]
+        return sorted((row["mechanism"].replace("_", "-"), row["iterations"]) for row in said)
+
+
+def _java_node(node: Rows) -> Rows:
+    return {name: node[name] for name in ("id", "host", "port", "rack")}
+
+
+def _ids(nodes: list[Rows] | None) -> list[int] | None:
+    return None if nodes is None else [node["id"] for node in nodes]
+
+
+def _java_member(member: Rows) -> Rows:
+    return {
+        "member_id": member["memberId"],
+        "instance_id": member["groupInstanceId"],
+        "client_id": member["clientId"],
+        "host": member["host"],
+        "epoch": member["memberEpoch"],
+        "upgraded": member["upgraded"],
+        "assignment": _java_partitions(member["assignment"]),
+        "target_assignment": _java_partitions(member["targetAssignment"]),
+    }
+
+
+def _java_partitions(assignment: Rows | None) -> list[tuple[str, int]] | None:
+    if assignment is None:
+        return None
+    return sorted((each["topic"], each["partition"]) for each in assignment["topicPartitions"])
+
+
+def _our_partitions(assignment: list[Rows] | None) -> list[tuple[str, int]] | None:
+    if assignment is None:
+        return None
+    return [(each["topic"], partition) for each in assignment for partition in each["partitions"]]
+
+
+def _sorted_rows(rows: Any) -> list[Rows]:
+    return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
+
+
+def _only(row: Mapping[str, Any], like: Iterable[str]) -> Rows:
+    return {name: row[name] for name in like}
+
+
+# Java's Admin
+
+
+def test_cluster_and_topics_as_javas(scene: Scene, kafka_tools: KafkaTools) -> None:
+    java = Java(kafka_tools, scene.cluster.bootstrap)
+    cluster = java.cluster()
+    found = _only(scene.ours["cluster"], cluster)
+    found["nodes"] = [_java_node(node) for node in found["nodes"]]
+    if scene.has_quorum:
+        # In KRaft, Metadata names any live broker; ours asks the quorum who leads it.
+        assert cluster.pop("controller") in scene.cluster.nodes
+        assert found.pop("controller") == active_controller(scene.cluster, kafka_tools)
+    assert found == cluster
+    topics = java.topics()
+    assert [_only(row, topics[0]) for row in scene.ours["topics"]] == topics
+    described = java.described(scene.topic)
+    (row,) = scene.ours["described"]
+    found = _only(row, described)
+    found["partitions"] = [_only(each, described["partitions"][0]) for each in row["partitions"]]
+    if found["partitions"][0]["elr"] is None:
+        # A cluster with ZooKeeper has no eligible leader replicas: Java says [] or None by request.
+        for each in described["partitions"]:
+            assert not each["elr"]
+            assert not each["last_known_elr"]
+            each["elr"] = each["last_known_elr"] = None
+    assert found == described
+
+
+def test_configs_and_log_dirs_as_javas(scene: Scene, kafka_tools: KafkaTools) -> None:
+    java = Java(kafka_tools, scene.cluster.bootstrap)
+    configs = java.configs(f"TOPIC:{scene.topic}", "BROKER:1")
+    found = {
+        f"{resource['type']}:{resource['name']}": {
+            entry["name"]: _only(entry, ("value", "source", "sensitive", "read_only", "type"))
+            for entry in resource["configs"]
+        }
+        for resource in scene.ours["configs"]
+    }
+    assert found.keys() == configs.keys()
+    for resource, entries in configs.items():
+        ours_of_it = found[resource]
+        assert ours_of_it.keys() == entries.keys()
+        assert [
+            (name, ours_of_it[name], entry)
+            for name, entry in entries.items()
+            if ours_of_it[name] != entry
+        ] == []
+    dirs = java.log_dirs("1", "2")
+    ours = {
+        str(broker["broker"]): {
+            each["path"]: {
+                "total_bytes": each["total_bytes"],
+                "error": each["error"],
+                "replicas": {
+                    f"{own['topic']}-{own['partition']}": (
+                        own["size"],
+                        own["offset_lag"],
+                        own["future"],
+                    )
+                    for own in each["replicas"]
+                },
+            }
+            for each in broker["log_dirs"]
+        }
+        for broker in scene.ours["log_dirs"]
+    }
+    for each in (ours, dirs):
+        for broker in each.values():
+            for folder in broker.values():
+                # Heartbeats of groups are written between the two questions.
+                folder["replicas"] = {
+                    name: None if name.startswith("__") else own
+                    for name, own in folder["replicas"].items()
+                }
+    assert ours == dirs
+
+
+def test_groups_as_javas(scene: Scene, kafka_tools: KafkaTools) -> None:
+    java = Java(kafka_tools, scene.cluster.bootstrap)
+    listed = java.listed()
+    found = {row["group_id"]: row for row in scene.ours["listed"]["groups"]}
+    assert not scene.ours["listed"]["failed"]
+    for id_ in scene.groups:
+        assert _only(found[id_], listed[id_]) == listed[id_]
+    assert set(scene.groups) <= listed.keys()
+    described = java.groups(scene.groups)
+    for row in scene.ours["groups"]:
+        expected = described[row["group_id"]]
+        ours = _only(row, expected)
+        # Java leaves the rack out that a classic member tells in its subscription.
+        ours["members"] = [
+            {
+                **_only(member, _java_member_names()),
+                "assignment": _our_partitions(member["assignment"]),
+                "target_assignment": _our_partitions(member["target_assignment"]),
+            }
+            for member in row["members"]
+        ]
+        assert ours == expected
+    (offsets,) = scene.ours["offsets"]
+    assert {
+        f"{row['topic']}-{row['partition']}": (row["offset"], row["metadata"], row["leader_epoch"])
+        for row in offsets["offsets"]
+    } == java.offsets(offsets["group_id"])
+
+
+def _java_member_names() -> tuple[str, ...]:
+    return ("member_id", "instance_id", "client_id", "host", "epoch", "upgraded")
+
+
+def test_access_as_javas(scene: Scene, kafka_tools: KafkaTools) -> None:
+    java = Java(kafka_tools, scene.cluster.bootstrap)
+    assert _sorted_rows(scene.ours["acls"]) == java.acls()
+    assert _sorted_rows(scene.ours["quotas"]) == java.quotas()
+    (user,) = scene.ours["users"]
+    credentials = [(row["mechanism"], row["iterations"]) for row in user["credentials"]]
+    assert credentials == java.user(scene.user)
+
+
+# kafka-python
+
+
+def test_all_as_kafka_pythons(scene: Scene) -> None:
+    with kafka_python_admin(scene.cluster.bootstrap) as client:
+        _compare_cluster(scene, client)
+        _compare_groups(scene, client)
+        _compare_access(scene, client)
+
+
+def _compare_cluster(scene: Scene, client: Any) -> None:
+    ours = scene.ours
+    said = client.describe_cluster()
+    assert said["cluster_id"] == ours["cluster"]["cluster_id"]
+    if not scene.has_quorum:  # otherwise theirs is any live broker
+        assert said["controller_id"] == ours["cluster"]["controller"]
+    brokers = {row["broker_id"]: (row["host"], row["port"], row["rack"]) for row in said["brokers"]}
+    assert brokers == {
+        node["id"]: (node["host"], node["port"], node["rack"]) for node in ours["cluster"]["nodes"]
+    }
+    assert sorted(client.list_topics()) == [row["name"] for row in ours["topics"]]
+    (topic,) = client.describe_topics([scene.topic])
+    (row,) = ours["described"]
+    assert topic["name"] == row["name"]
+    # Theirs is a UUID's text, ours Kafka's own.
+    assert topic_id_to_text(UUID(topic["topic_id"])) == row["topic_id"]
+    assert sorted(topic["authorized_operations"]) == sorted(row["authorized_operations"])
+    names = {
+        "partition": "partition_index",
+        "leader": "leader_id",
+        "leader_epoch": "leader_epoch",
+        "replicas": "replica_nodes",
+        "isr": "isr_nodes",
+        "offline": "offline_replicas",
+    }
+    partitions = [
+        {our: each[their] for our, their in names.items()} for each in topic["partitions"]
+    ]
+    partitions.sort(key=lambda each: int(each["partition"]))
+    assert [_only(each, names) for each in row["partitions"]] == partitions
+    dirs = {each["broker"]: each["log_dirs"] for each in client.describe_log_dirs()}
+    for broker in ours["log_dirs"]:
+        for folder, their in zip(broker["log_dirs"], dirs[broker["broker"]], strict=True):
+            assert (folder["path"], folder["total_bytes"]) == (
+                their["log_dir"],
+                their["total_bytes"],
+            )
+            found = {(own["topic"], own["partition"]) for own in folder["replicas"]}
+            assert found == {
+                (each["name"], own["partition_index"])
+                for each in their["topics"]
+                for own in each["partitions"]
+            }
+
+
+def _compare_groups(scene: Scene, client: Any) -> None:
+    ours = scene.ours
+    listed = {row["group_id"]: row for row in client.list_groups()}
+    for row in ours["listed"]["groups"]:
+        if row["group_id"] in scene.groups:
+            their = listed[row["group_id"]]
+            assert (row["protocol_type"], row["state"], row["type"]) == (
+                their["protocol_type"],
+                their["group_state"],
+                their["group_type"],
+            )
+    described = client.describe_groups(scene.groups)
+    for row in ours["groups"]:
+        their = described[row["group_id"]]
+        if row["type"] == "consumer":
+            # kafka-python describes classic groups only.
+            assert "not a classic group" in their["error"]
+            continue
+        assert (row["state"], row["protocol_type"], row["protocol"]) == (
+            their["group_state"],
+            their["protocol_type"],
+            their["protocol_data"],
+        )
+        assert sorted(row["authorized_operations"]) == sorted(their["authorized_operations"])
+        assert [
+            (
+                member["member_id"],
+                member["instance_id"],
+                member["client_id"],
+                member["host"],
+                member["rack"],
+                member["subscribed_topics"],
+                member["assignment"],
+            )
+            for member in row["members"]
+        ] == [
+            (
+                member["member_id"],
+                member["group_instance_id"],
+                member["client_id"],
+                member["client_host"],
+                member["member_metadata"]["rack_id"],
+                member["member_metadata"]["topics"],
+                member["member_assignment"]["assigned_partitions"],
+            )
+            for member in their["members"]
+        ]
+    (offsets,) = ours["offsets"]
+    found = client.list_group_offsets([offsets["group_id"]])[offsets["group_id"]]
+    assert {
+        (row["topic"], row["partition"]): (
+            row["offset"],
+            row["metadata"],
+            -1 if row["leader_epoch"] is None else row["leader_epoch"],
+        )
+        for row in offsets["offsets"]
+    } == {
+        (of.topic, of.partition): (value.offset, value.metadata, value.leader_epoch)
+        for of, value in found.items()
+    }
+
+
+def _compare_access(scene: Scene, client: Any) -> None:
+    from kafka.admin import (
+        ACLFilter,
+        ACLOperation,
+        ACLPermissionType,
+        ACLResourcePatternType,
+        ResourcePatternFilter,
+    )
+    from kafka.admin import ResourceType as TheirType
+
+    anything = ResourcePatternFilter(TheirType.ANY, None, ACLResourcePatternType.ANY)
+    filter_ = ACLFilter(None, None, ACLOperation.ANY, ACLPermissionType.ANY, anything)
+    found, _ = client.describe_acls(filter_)
+    assert _sorted_rows(scene.ours["acls"]) == _sorted_rows(
+        {
+            "resource_type": acl.resource_pattern.resource_type.name,
+            "name": acl.resource_pattern.resource_name,
+            "principal": acl.principal,
+            "operation": acl.operation.name,
+            "permission": acl.permission_type.name,
+            "pattern_type": acl.resource_pattern.pattern_type.name,
+            "host": acl.host,
+        }
+        for acl in found
+    )
+    users = client.describe_user_scram_credentials([scene.user])
+    (user,) = scene.ours["users"]
+    assert sorted(
+        (row["mechanism"].name.replace("_", "-"), row["iterations"])
+        for row in users[scene.user]["credential_infos"]
+    ) == [(row["mechanism"], row["iterations"]) for row in user["credentials"]]

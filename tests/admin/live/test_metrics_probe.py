@@ -1,0 +1,49 @@
+"""The example docs/examples/metrics_probe.py, run as a script."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+
+import pytest
+
+from kafka_admin_proto.admin import AdminClient, NewTopic
+from tests.admin.test_metrics_probe import SCRIPT
+from tools.clusters import Cluster
+
+
+@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    found: Cluster = request.getfixturevalue(request.param)
+    return found
+
+
+def test_a_groups_lag(cluster: Cluster, unique: Callable[[str], str]) -> None:
+    topic, group = unique("probe"), unique("probe")
+
+    async def prepare() -> None:
+        async with AdminClient(cluster.bootstrap, timeout=40) as admin:
+            await admin.create_topics([NewTopic(topic, 1, 3)])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                from kafka import KafkaProducer
+
+                producer = KafkaProducer(bootstrap_servers=cluster.bootstrap)
+                for _ in range(5):
+                    producer.send(topic, b"value", partition=0).get(timeout=30)
+                producer.close()
+            await admin.alter_group_offsets(group, {(topic, 0): 2})
+
+    asyncio.run(prepare())
+    done = subprocess.run(
+        [sys.executable, SCRIPT, cluster.bootstrap],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert "kafka_brokers 3" in lines
+    assert "kafka_offline_partitions 0" in lines
+    assert f'kafka_group_lag{{group="{group}",topic="{topic}",partition="0"}} 3' in lines
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,177 @@
+"""Transactions and delegation tokens beside Kafka's own commands and clients."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto.admin import AdminClient
+from kafka_admin_proto.admin.errors import BrokerError
+from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions
+from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.secured import PASSWORDS, Secured
+from tools.clusters import Cluster
+
+
+@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    found: Cluster = request.getfixturevalue(request.param)
+    return found
+
+
+@contextmanager
+def open_transaction(bootstrap: str, transactional_id: str, topic: str) -> Iterator[Any]:
+    """kafka-python's producer, with one record written to partition 0 in an open transaction."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from kafka import KafkaProducer
+
+        producer = KafkaProducer(bootstrap_servers=bootstrap, transactional_id=transactional_id)
+        try:
+            producer.init_transactions()
+            producer.begin_transaction()
+            producer.send(topic, b"value", partition=0).get(timeout=30)
+            yield producer
+        finally:
+            producer.close(timeout=0)
+
+
+def test_an_open_transaction_is_seen_aborted_and_fenced(
+    cluster: Cluster, kafka_tools: KafkaTools, unique: Callable[[str], str]
+) -> None:
+    topic, id_ = unique("transacted"), unique("transaction")
+    at = ("--bootstrap-server", cluster.bootstrap)
+
+    async def begun() -> None:
+        async with AdminClient(cluster.bootstrap, timeout=40) as admin:
+            await admin.create_topics([NewTopic(topic, 2, 2)])
+
+    async def seen() -> None:
+        async with AdminClient(cluster.bootstrap, timeout=40) as admin:
+            listing = await admin.list_transactions(states=["Ongoing", "NoSuchState"])
+            assert not listing.failed
+            assert listing.unknown_states == ["NoSuchState"]
+            (listed,) = [each for each in listing.transactions if each.transactional_id == id_]
+            assert listed.state == "Ongoing"
+            long_ones = await admin.list_transactions(min_duration_ms=3_600_000)
+            assert id_ not in {each.transactional_id for each in long_ones.transactions}
+            found, none = await admin.describe_transactions([id_, "no-such-id"])
+            assert none.error == "TRANSACTIONAL_ID_NOT_FOUND"
+            assert (found.state, found.coordinator) == ("Ongoing", listed.coordinator)
+            assert found.producer_id == listed.producer_id
+            assert found.partitions == [TopicPartitions(topic, [0])]
+            assert found.start_time_ms is not None
+            table = kafka_tools.run(
+                "TransactionsCommand", *at, "describe", "--transactional-id", id_
+            )
+            row = table.splitlines()[-1].split()
+            assert row[:4] == [
+                str(found.coordinator), id_, str(found.producer_id), str(found.producer_epoch)
+            ]  # fmt: skip
+            wanted = [(topic, 0), (topic, 1), ("no-such-topic", 0)]
+            zero, one, unknown = await admin.describe_producers(wanted)
+            (producer,) = zero.producers
+            assert (producer.producer_id, producer.transaction_start_offset) == (
+                found.producer_id, 0
+            )  # fmt: skip
+            assert (one.producers, one.error) == ([], None)
+            assert unknown.error == "UNKNOWN_TOPIC_OR_PARTITION"
+            producers = kafka_tools.run(
+                "TransactionsCommand", *at, "describe-producers", "--topic", topic, "--partition",
+                "0",
+            )  # fmt: skip
+            assert producers.splitlines()[-1].split()[0] == str(found.producer_id)
+            fenced, other = await admin.fence_producers([id_, "no-such-id-yet"])
+            assert (fenced.error, other.error) == (None, None)
+            assert fenced.producer_epoch is not None
+            after = await _ended(admin, id_)
+            assert after == "CompleteAbort"
+
+    async def aborted() -> None:
+        async with AdminClient(cluster.bootstrap, timeout=40) as admin:
+            (before,) = await admin.describe_producers([(topic, 0)])
+            open_ones = [each for each in before.producers if each.transaction_start_offset]
+            (producer,) = open_ones
+            result = await admin.abort_transaction(
+                topic,
+                0,
+                producer_id=producer.producer_id,
+                producer_epoch=producer.producer_epoch,
+                coordinator_epoch=max(producer.coordinator_epoch or 0, 0),
+            )
+            assert result.error is None
+            (after,) = await admin.describe_producers([(topic, 0)])
+            assert not any(each.transaction_start_offset for each in after.producers)
+
+    asyncio.run(begun())
+    with open_transaction(cluster.bootstrap, id_, topic) as producer:
+        asyncio.run(seen())
+        with pytest.raises(Exception, match=r"(?i)fenced|epoch"):
+            producer.commit_transaction()
+    with open_transaction(cluster.bootstrap, unique("transaction"), topic):
+        asyncio.run(aborted())
+
+
+async def _ended(admin: AdminClient, id_: str) -> str | None:
+    for _ in range(100):
+        (found,) = await admin.describe_transactions([id_])
+        if found.state != "PrepareAbort":
+            return found.state
+        await asyncio.sleep(0.1)
+    return found.state
+
+
+def test_tokens_are_refused_where_nobody_has_logged_in(cluster: Cluster) -> None:
+    async def asked() -> None:
+        async with AdminClient(cluster.bootstrap, timeout=20) as admin:
+            with pytest.raises(BrokerError, match="DELEGATION_TOKEN"):
+                await admin.create_delegation_token()
+            with pytest.raises(BrokerError, match="DELEGATION_TOKEN"):
+                await admin.describe_delegation_tokens()
+
+    asyncio.run(asked())
+
+
+def test_tokens_beside_kafkas_own_command(
+    secured: Secured, kafka_tools: KafkaTools, tmp_path: Path
+) -> None:
+    config = tmp_path / "admin.properties"
+    config.write_text(
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
+        f'username="admin" password="{PASSWORDS["admin"]}";\n'
+    )
+    at = ("--bootstrap-server", secured.address("SASL"), "--command-config", str(config))
+
+    async def asked() -> None:
+        admin = AdminClient(secured.address("SASL"), command_config=config, timeout=20)
+        async with admin:
+            token = await admin.create_delegation_token(
+                renewers=["User:bob"], max_lifetime_ms=86_400_000
+            )
+            assert (token.owner, token.requester) == ("User:admin", "User:admin")
+            assert token.max_ms - token.issued_ms == 86_400_000
+            seen = kafka_tools.run("DelegationTokenCommand", *at, "--describe")
+            assert re.search(rf"{re.escape(token.token_id)}\s+\S+\s+User:admin", seen)
+            (found,) = await admin.describe_delegation_tokens(["User:admin"])
+            assert found == token
+            assert await admin.describe_delegation_tokens(["User:nobody"]) == []
+            renewed = await admin.renew_delegation_token(token.hmac, period_ms=3_600_000)
+            assert 0 < renewed <= token.max_ms
+            other = await admin.create_delegation_token(owner="User:bob")
+            assert (other.owner, other.requester) == ("User:bob", "User:admin")
+            await admin.expire_delegation_token(token.hmac)
+            await admin.expire_delegation_token(other.hmac)
+            assert await admin.describe_delegation_tokens() == []
+            with pytest.raises(BrokerError, match="DELEGATION_TOKEN_NOT_FOUND"):
+                await admin.renew_delegation_token(token.hmac)
+
+    asyncio.run(asked())
