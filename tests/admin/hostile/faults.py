@@ -16,8 +16,8 @@ from kafka_admin_proto.protocol import Request, api_versions
 from kafka_admin_proto.values import Message
 from tests.admin.hostile.servers import Peer, Script, response_frame
 
-API_VERSIONS = ApiVersionsRequest.api_key
-METADATA = MetadataRequest.api_key
+API_VERSIONS = ApiVersionsRequest.api_key or 0
+METADATA = MetadataRequest.api_key or 0
 
 Answer = Callable[[Peer, Request], Message]
 #: What happens in the place of an answer; the bytes are those of the honest one's frame.
