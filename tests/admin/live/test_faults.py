@@ -1,0 +1,196 @@
+"""Brokers that end, controllers that move and answers that are lost, while a client works."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import pytest
+
+from kafka_admin_proto import CreateTopicsRequest, DeleteTopicsRequest
+from kafka_admin_proto.admin import AdminClient
+from kafka_admin_proto.admin.errors import ConnectionFailedError, ConnectionLostError
+from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from tests.admin.leaks import run_without_leaks
+from tests.admin.live.controllers import active_controller, node_ended
+from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.proxy import Proxy
+from tests.admin.live.secured import Secured
+from tools.clusters import HOST, Cluster
+
+#: Seconds that each operation may take: more than any broker's session lasts.
+_TIMEOUT_S = 40.0
+Names = Callable[[str], str]
+
+
+@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    found: Cluster = request.getfixturevalue(request.param)
+    return found
+
+
+async def work(admin: AdminClient, unique: Names, until: asyncio.Event) -> list[str]:
+    """Create, describe and delete one topic after the other, and once more when it is over.
+
+    The names of the topics; AssertionError for any result that is not the right one.
+    """
+    done = []
+    ending = False
+    while not ending:
+        ending = until.is_set()
+        name = unique("worked-on")
+        (created,) = await admin.create_topics([NewTopic(name, 3, 2)], timeout=_TIMEOUT_S)
+        assert (created.error, created.complete) == (None, True), created
+        (described,) = await admin.describe_topics([name])
+        assert described.error is None, described
+        assert [len(each.replicas) for each in described.partitions] == [2, 2, 2]
+        (deleted,) = await admin.delete_topics([name], timeout=_TIMEOUT_S)
+        assert (deleted.error, deleted.complete) == (None, True), deleted
+        done.append(name)
+    return done
+
+
+async def while_working(cluster: Cluster, unique: Names, disturb: Callable[[], None]) -> list[str]:
+    """Let a client work while ``disturb`` runs in a thread."""
+    async with AdminClient(cluster.bootstrap, timeout=_TIMEOUT_S) as admin:
+        over = asyncio.Event()
+        working = asyncio.create_task(work(admin, unique, over))
+        try:
+            await asyncio.to_thread(disturb)
+        finally:
+            over.set()
+            done = await working
+    return done
+
+
+def topics_of(cluster: Cluster, tools: KafkaTools) -> set[str]:
+    return set(tools.run("TopicCommand", "--bootstrap-server", cluster.bootstrap, "--list").split())
+
+
+def test_a_broker_is_restarted(cluster: Cluster, kafka_tools: KafkaTools, unique: Names) -> None:
+    """A broker ends as operators let it end, and comes back; it is not the controller."""
+    controller = active_controller(cluster)
+    other = next(node_id for node_id in cluster.nodes if node_id != controller)
+
+    def restart() -> None:
+        with node_ended(cluster, other):
+            time.sleep(2)
+
+    done = run_without_leaks(while_working(cluster, unique, restart))
+    assert len(done) > 1
+    assert not set(done) & topics_of(cluster, kafka_tools)
+
+
+def test_the_controller_crashes(cluster: Cluster, kafka_tools: KafkaTools, unique: Names) -> None:
+    """The controller's node is killed: the next one does the work, within the same calls."""
+    old = active_controller(cluster)
+
+    def crash() -> None:
+        with node_ended(cluster, old, crash=True):
+            assert active_controller(cluster) != old
+
+    done = run_without_leaks(while_working(cluster, unique, crash))
+    assert done
+    assert not set(done) & topics_of(cluster, kafka_tools)
+
+
+@pytest.fixture
+def throttled(kraft_cluster: Cluster, kafka_tools: KafkaTools) -> str:
+    """A client id that may change two partitions a second, after 22 at once."""
+    name = "throttled"
+    quota = ("--entity-type", "clients", "--entity-name", name)
+    kafka_tools.run(
+        "ConfigCommand", "--bootstrap-server", kraft_cluster.bootstrap, "--alter", *quota,
+        "--add-config", "controller_mutation_rate=2",
+    )  # fmt: skip
+    return name
+
+
+def test_a_quota_is_waited_out(kraft_cluster: Cluster, throttled: str, unique: Names) -> None:
+    """THROTTLING_QUOTA_EXCEEDED is no result as long as there is time."""
+
+    async def create(timeout: float) -> list[tuple[str | None, bool | None]]:
+        topics = [NewTopic(unique("throttled"), 12, 1) for _ in range(3)]
+        async with AdminClient(kraft_cluster.bootstrap, client_id=throttled) as admin:
+            created = await admin.create_topics(topics, timeout=timeout)
+        return [(each.error, each.complete) for each in created]
+
+    start = time.monotonic()
+    assert run_without_leaks(create(_TIMEOUT_S)) == [(None, True)] * 3
+    assert time.monotonic() - start > 0.5
+    found = run_without_leaks(create(0.7))
+    assert ("THROTTLING_QUOTA_EXCEEDED", None) in found, found
+
+
+def test_a_lost_answer_to_create_topics(secured: Secured, unique: Names) -> None:
+    """The second attempt finds the topic that the first has made, and says so."""
+    name = unique("lost")
+
+    async def create() -> None:
+        async with AdminClient(f"{HOST}:{secured.proxy_port}", timeout=_TIMEOUT_S) as admin:
+            proxy.lose_answers(CreateTopicsRequest.api_key or 0)
+            (created,) = await admin.create_topics([NewTopic(name, 2, 1)])
+            assert created.repeated, created
+            assert (created.error, created.complete) == (None, True), created
+            assert "answer" in (created.message or ""), created
+            (again,) = await admin.create_topics([NewTopic(name, 2, 1)])
+            assert (again.error, again.repeated) == ("TOPIC_ALREADY_EXISTS", False)
+
+    with Proxy(secured.proxy_port, secured.address("PROXIED")) as proxy:
+        run_without_leaks(create())
+        assert proxy.lost == {CreateTopicsRequest.api_key: 1}
+        assert proxy.passed[CreateTopicsRequest.api_key or 0] == 3
+
+
+def test_a_lost_answer_to_delete_topics(
+    secured: Secured, kafka_tools: KafkaTools, unique: Names
+) -> None:
+    name = unique("lost")
+
+    async def delete() -> None:
+        async with AdminClient(f"{HOST}:{secured.proxy_port}", timeout=_TIMEOUT_S) as admin:
+            await admin.create_topics([NewTopic(name, 2, 1)])
+            proxy.lose_answers(DeleteTopicsRequest.api_key or 0)
+            (deleted,) = await admin.delete_topics([name])
+            assert deleted.repeated, deleted
+            assert (deleted.error, deleted.complete) == (None, True), deleted
+            (again,) = await admin.delete_topics([name])
+            assert (again.error, again.repeated) == ("UNKNOWN_TOPIC_OR_PARTITION", False)
+
+    with Proxy(secured.proxy_port, secured.address("PROXIED")) as proxy:
+        run_without_leaks(delete())
+        assert proxy.lost == {DeleteTopicsRequest.api_key: 1}
+    assert name not in topics_of(secured.cluster, kafka_tools)
+
+
+def test_a_request_that_must_not_be_sent_twice(secured: Secured, unique: Names) -> None:
+    """``send`` does not know what a request does: a lost answer is an error that says so."""
+    name = unique("lost")
+    topic = CreateTopicsRequest.CreatableTopic(name=name, num_partitions=1, replication_factor=1)
+
+    async def send() -> None:
+        async with AdminClient(f"{HOST}:{secured.proxy_port}", timeout=_TIMEOUT_S) as admin:
+            proxy.lose_answers(CreateTopicsRequest.api_key or 0)
+            await admin.send(CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
+
+    with Proxy(secured.proxy_port, secured.address("PROXIED")) as proxy:
+        with pytest.raises(ConnectionLostError) as raised:
+            run_without_leaks(send())
+        assert raised.value.may_have_acted
+        assert proxy.passed[CreateTopicsRequest.api_key or 0] == 1
+
+
+def test_a_bootstrap_server_that_is_down(cluster: Cluster) -> None:
+    """The next one serves; where none does, the error names each."""
+    dead = f"{HOST}:1"
+
+    async def live(bootstrap: str) -> int:
+        async with AdminClient(bootstrap, timeout=_TIMEOUT_S) as admin:
+            return len(await admin.brokers())
+
+    assert run_without_leaks(live(f"{dead},{cluster.bootstrap}")) == 3
+    start = time.monotonic()
+    with pytest.raises(ConnectionFailedError, match=f"{dead}.*refused"):
+        run_without_leaks(live(f"{dead},{HOST}:2"))
+    assert time.monotonic() - start < 5
