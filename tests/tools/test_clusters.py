@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from tools.clusters import HOST, Cluster, ClusterError, Listener, Node, free_ports, sasl_properties
 from tools.clusters.listeners import listener_properties
+from tools.clusters.processes import start_java
 
 #: Logs that it has started, and listens a moment later on the port that is its argument.
 _SLOW_LISTENER = """
@@ -89,3 +91,20 @@ def test_properties_of_listeners() -> None:
         "listener.name.sasl.sasl.enabled.mechanisms": "PLAIN",
         "listener.name.sasl.plain.sasl.jaas.config": f'{module} required user_bob="secret";',
     }
+
+
+def test_a_process_outlives_the_thread_that_asked_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.clusters.processes.java", lambda: sys.executable)
+    started: list[subprocess.Popen[bytes]] = []
+    program = ["-c", "import time; time.sleep(60)"]
+    thread = threading.Thread(target=lambda: started.append(start_java(program, tmp_path)))
+    thread.start()
+    thread.join()
+    try:
+        with pytest.raises(subprocess.TimeoutExpired):
+            started[0].wait(0.5)
+    finally:
+        started[0].kill()
+        started[0].wait()

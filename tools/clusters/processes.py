@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tools.jars import ToolMissingError
@@ -21,6 +22,9 @@ START_S = 90.0
 #: and a filter by port means servers.
 _PORTS = range(20_000, 32_000)
 _given: set[int] = set()
+#: The kernel ends a process that setpriv has bound with the thread that started it, so one thread
+#: that lives as long as this process starts them all.
+_starter = ThreadPoolExecutor(1, "java")
 #: Small, and quick to start: they live for a minute.
 JVM_OPTIONS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
@@ -98,13 +102,14 @@ def start_java(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
     setpriv = shutil.which("setpriv")
     bound = [setpriv, "--pdeathsig", "KILL"] if setpriv else []
     with (folder / "output").open("ab") as output:
-        return subprocess.Popen(
+        return _starter.submit(
+            subprocess.Popen,
             [*bound, java(), *command],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-        )
+        ).result()
 
 
 def log_options(release: str, folder: Path) -> list[str]:
