@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -98,8 +99,14 @@ def test_a_process_outlives_the_thread_that_asked_for_it(
 ) -> None:
     monkeypatch.setattr("tools.clusters.processes.java", lambda: sys.executable)
     started: list[subprocess.Popen[bytes]] = []
-    program = ["-c", "import time; time.sleep(60)"]
-    thread = threading.Thread(target=lambda: started.append(start_java(program, tmp_path)))
+    program = ["-c", "import time; print('runs', flush=True); time.sleep(60)"]
+
+    def start() -> None:
+        started.append(start_java(program, tmp_path))
+        while not (tmp_path / "output").read_bytes():
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=start)
     thread.start()
     thread.join()
     try:
