@@ -176,7 +176,7 @@ def test_the_cluster_as_kafka_describes_it(
     assert [(each.id, each.host, each.port, each.rack) for each in ours.nodes] == sorted(
         (each["id"], each["host"], each["port"], each["rack"]) for each in theirs["nodes"]
     )
-    assert ours.controller == active_controller(cluster, kafka_tools)
+    assert ours.controller == active_controller(cluster)
     assert {"CREATE", "ALTER", "DESCRIBE"} <= set(ours.authorized_operations or [])
     versions = admin.broker_versions()
     assert [each.broker for each in versions] == [1, 2, 3]
