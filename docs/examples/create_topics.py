@@ -26,7 +26,8 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from kafka_admin_proto.admin import AdminError, NewTopic, SyncAdminClient
+from kafka_admin_proto import KafkaAdminProtoError
+from kafka_admin_proto.admin import NewTopic, SyncAdminClient
 
 #: Seconds that the brokers have to know all topics and elect leaders.
 TIMEOUT_S = 60.0
@@ -72,7 +73,7 @@ def main() -> int:
     wanted = [entry.new_topic() for entry in read.topics]
     try:
         return create(wanted, options.bootstrap_server, options.command_config)
-    except AdminError as error:
+    except (KafkaAdminProtoError, ValueError) as error:  # ValueError: a topic that is there twice
         print(error, file=sys.stderr)
         return 1
 

@@ -17,7 +17,7 @@ from kafka_admin_proto.admin.operations.failures import (
 )
 from kafka_admin_proto.admin.operations.permissions import operation_names
 from kafka_admin_proto.admin.operations.quorum import read_leader
-from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
+from kafka_admin_proto.admin.operations.timeouts import live_brokers, wire_timeout_ms
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.api_versions_request import ApiVersionsRequest
@@ -196,7 +196,7 @@ class ClusterOperations(Caller):
     ) -> list[BrokerVersions]:
         """The apis and versions of each broker, of all live ones by default."""
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        ids = sorted(await self.brokers(refresh=True)) if brokers is None else list(brokers)
+        ids = sorted(await live_brokers(self, deadline)) if brokers is None else list(brokers)
         answers = await self.call_all(
             _api_versions_request(), ApiVersionsResponse, brokers=ids, timeout=deadline.left
         )

@@ -10,6 +10,7 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Reply
 from kafka_admin_proto.admin.operations.failures import failure, failure_of
+from kafka_admin_proto.admin.operations.timeouts import live_brokers
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.alter_replica_log_dirs_request import (
@@ -102,7 +103,7 @@ class LogDirOperations(Caller):
         answer leaves the others.
         """
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        ids = sorted(await self.brokers(refresh=True)) if brokers is None else list(brokers)
+        ids = sorted(await live_brokers(self, deadline)) if brokers is None else list(brokers)
         request = DescribeLogDirsRequest(
             topics=None
             if topics is None

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.admin.caller import Caller, Target
+import asyncio
+from collections.abc import Mapping
+
+from kafka_admin_proto.admin.caller import Broker, Caller, Target
+from kafka_admin_proto.admin.errors import RequestTimedOutError
+from kafka_admin_proto.admin.retry import Deadline
+
+#: What a controller answers when its time was over: it may have done the work, or may yet.
+LATE = "REQUEST_TIMED_OUT"
 
 #: Only brokers of KRaft clusters have DescribeQuorum.
 _DESCRIBE_QUORUM = 55
@@ -25,3 +33,14 @@ async def triggers_only(caller: Caller, timeout: float) -> bool:
     brokers anyway.
     """
     return timeout <= 0 and _DESCRIBE_QUORUM not in await caller.versions(Target.ANY)
+
+
+async def live_brokers(caller: Caller, deadline: Deadline) -> Mapping[int, Broker]:
+    """The live brokers, read anew; RequestTimedOutError when the deadline is over first."""
+    try:
+        async with asyncio.timeout(deadline.left):
+            return await caller.brokers(refresh=True)
+    except TimeoutError as error:
+        raise RequestTimedOutError(
+            f"no broker said within {deadline.seconds:g} s which ones are live: give more time"
+        ) from error

@@ -18,6 +18,7 @@ from kafka_admin_proto.admin.operations.metadata import (
     metadata_of_names,
     slices,
 )
+from kafka_admin_proto.admin.operations.timeouts import live_brokers
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
@@ -93,7 +94,7 @@ async def _until_all_brokers(
         return {}
     deadline = Deadline(timeout)
     try:
-        brokers = list(await caller.brokers(refresh=True))
+        brokers = list(await live_brokers(caller, deadline))
     except KafkaAdminProtoError as error:
         return {item: [f"the brokers are not known: {error}"] for item in items}
     tasks = [
@@ -126,7 +127,7 @@ async def _until_one(
         except BrokerError:
             raise
         except KafkaAdminProtoError as error:
-            if await _has_ended(caller, broker):
+            if await _has_ended(caller, broker, deadline):
                 return {}
             waiting = {item: [f"it does not answer: {error}"] for item in waiting}
         if waiting:
@@ -135,8 +136,8 @@ async def _until_one(
     return waiting
 
 
-async def _has_ended(caller: Caller, broker: int) -> bool:
+async def _has_ended(caller: Caller, broker: int, deadline: Deadline) -> bool:
     try:
-        return broker not in await caller.brokers(refresh=True)
+        return broker not in await live_brokers(caller, deadline)
     except KafkaAdminProtoError:
         return False

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
+from kafka_admin_proto.admin.caller import Broker
 from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
 from kafka_admin_proto.admin.operations.waiting import (
     every_broker_sees,
@@ -65,6 +66,18 @@ def test_no_topics_and_no_time() -> None:
     assert cluster.calls == []
     left = wait(cluster, timeout=0)
     assert left == {"a": [f"broker {each}: it was not asked in time" for each in (1, 2, 3)]}
+
+
+def test_a_cluster_that_is_silent_does_not_outlast_the_timeout() -> None:
+    class Silent(Topics):
+        async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+            await asyncio.sleep(60)
+            return self.known
+
+    begin = time.monotonic()
+    [sentence] = wait(Silent([Topic("a", [[1]])]), timeout=0.1)["a"]
+    assert time.monotonic() - begin < 5
+    assert "no broker said within 0.1 s which ones are live" in sentence
 
 
 def test_a_topic_that_the_client_may_not_describe_ends_the_waiting() -> None:

@@ -17,7 +17,7 @@ from kafka_admin_proto.admin.operations.metadata import (
     slices,
     topic_id_text,
 )
-from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.timeouts import LATE, triggers_only, wire_timeout_ms
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
 from kafka_admin_proto.admin.retry import Deadline, retry_items
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
@@ -210,7 +210,7 @@ async def _judged(
 async def _waited_for(
     caller: Caller, results: Sequence[CreatedTopic], deadline: Deadline
 ) -> list[CreatedTopic]:
-    created = {each.name: each for each in results if each.error is None}
+    created = {each.name: each for each in results if each.error in (None, LATE)}
 
     def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
         if topic is None:
@@ -237,7 +237,7 @@ async def _waited_for(
             for each in results
         ]
     return [
-        each if each.error is not None else _completed(each, left.get(each.name, []), deadline)
+        _completed(each, left.get(each.name, []), deadline) if each.name in created else each
         for each in results
     ]
 
@@ -278,7 +278,7 @@ def _versions(request: CreateTopicsRequest) -> VersionRange:
 def _created(
     answer: CreatableTopicResult, wanted: NewTopic, repeated: bool, trigger: bool
 ) -> CreatedTopic:
-    if trigger and error_name(answer.error_code) == "REQUEST_TIMED_OUT":
+    if trigger and error_name(answer.error_code) == LATE:
         note = "the controller has taken the request and does not wait for the topic"
         return CreatedTopic(name=answer.name, message=note, repeated=repeated)
     error, message = failure(answer.error_code, answer.error_message)
@@ -302,10 +302,11 @@ def _created(
 
 def _completed(result: CreatedTopic, missing: list[str], deadline: Deadline) -> CreatedTopic:
     if not missing:
-        return msgspec.structs.replace(result, complete=True)
+        known = None if result.error else result.message
+        return msgspec.structs.replace(result, error=None, message=known, complete=True)
     note = (
-        f"created, but not complete after {deadline.seconds:g} s: {'; '.join(missing)}; "
-        "the rest may still come"
+        f"{result.message or 'created'}, but not complete after {deadline.seconds:g} s: "
+        f"{'; '.join(missing)}; the rest may still come"
     )
     return msgspec.structs.replace(result, message=note, complete=False, missing=missing)
 

@@ -18,7 +18,7 @@ from kafka_admin_proto.admin.operations.metadata import (
     topic_id_text,
     topic_uuid,
 )
-from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.timeouts import LATE, triggers_only, wire_timeout_ms
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
 from kafka_admin_proto.admin.retry import Deadline, retry_items
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
@@ -197,7 +197,9 @@ async def _waited_for(
     caller: Caller, results: Sequence[DeletedTopic], deadline: Deadline
 ) -> list[DeletedTopic]:
     deleted = {
-        each.name: each.topic_id for each in results if each.error is None and each.name is not None
+        each.name: each.topic_id
+        for each in results
+        if each.error in (None, LATE) and each.name is not None
     }
 
     def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
@@ -243,7 +245,7 @@ def _deleted(
         error, message = failure_of(RemoteProtocolError(fault))
         return DeletedTopic(name=item.name, error=error, message=message, repeated=repeated)
     found, message = failure(answer.error_code, answer.error_message)
-    if trigger and found == "REQUEST_TIMED_OUT":
+    if trigger and found == LATE:
         found, message = None, "the controller has taken the request and does not wait"
     topic_id = _nonzero(answer.topic_id) or item.topic_id
     return DeletedTopic(
@@ -272,9 +274,10 @@ def _judged(result: DeletedTopic, item: _Item, if_exists: bool) -> DeletedTopic:
 
 def _completed(result: DeletedTopic, missing: list[str], deadline: Deadline) -> DeletedTopic:
     if not missing:
-        return msgspec.structs.replace(result, complete=True)
+        known = None if result.error else result.message
+        return msgspec.structs.replace(result, error=None, message=known, complete=True)
     note = (
-        f"deleted, but not gone everywhere after {deadline.seconds:g} s: {'; '.join(missing)}; "
-        "that may still come"
+        f"{result.message or 'deleted'}, but not gone everywhere after {deadline.seconds:g} s: "
+        f"{'; '.join(missing)}; that may still come"
     )
     return msgspec.structs.replace(result, message=note, complete=False, missing=missing)

@@ -135,6 +135,26 @@ def test_with_zookeeper_a_controller_only_takes_the_request() -> None:
     assert "taken the request" in (result.message or "")
 
 
+@pytest.mark.parametrize("comes", [True, False])
+def test_a_controller_whose_time_was_over(comes: bool) -> None:
+    """With ZooKeeper it waits for leaders itself: what is missing is looked up all the same."""
+    cluster = Topics(versions=ZOOKEEPER)
+
+    def late(request: Message, call: Call) -> Message:
+        cluster.topics["new"] = Topic("new", [[1], [2]], leaders=[1, 2 if comes else None])
+        timed_out = code("REQUEST_TIMED_OUT")
+        return CreateTopicsResponse(topics=[CreatableTopicResult(name="new", error_code=timed_out)])
+
+    cluster.handlers[CreateTopicsRequest] = late
+    result = one(cluster, NewTopic("new", 2, 1), timeout=0.3)
+    assert (result.error, result.complete) == (
+        (None, True) if comes else ("REQUEST_TIMED_OUT", False)
+    )
+    if not comes:
+        assert result.missing[0] == "broker 1: partition 1 of topic 'new' has no leader"
+        assert "the rest may still come" in (result.message or "")
+
+
 def test_validation_creates_nothing_and_waits_for_nothing() -> None:
     cluster = Topics([Topic("there", [[1]])])
     results = asyncio.run(
