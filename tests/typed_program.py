@@ -7,8 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from kafka_admin_proto import (
-    Codec, CreateTopicsRequest, DecodeError, ErrorCode, UpdateMetadataRequest, codec, error_code
+    Codec, CreateTopicsRequest, CreateTopicsResponse, DecodeError, ErrorCode, UpdateMetadataRequest,
+    codec, error_code
 )
+from kafka_admin_proto.admin import AdminClient, Reply, SyncAdminClient, TopicDescription
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 
 request = CreateTopicsRequest(
@@ -31,6 +33,17 @@ request.topics += [CreatableTopic("u"), *nested, back.topics[0]]
 del request.topics[1:]
 by_name: Codec[Any] = codec("CreateTopicsRequest", 1)
 named: str | None = ErrorCode.__doc__ and error_code(0).name
+
+async def described(names: list[str]) -> list[TopicDescription]:
+    async with AdminClient("localhost:9092", timeout=5) as admin:
+        return await admin.describe_topics(names)
+
+def described_without_asyncio(names: list[str]) -> list[TopicDescription]:
+    with SyncAdminClient("localhost:9092", timeout=5) as admin:
+        reply: Reply[CreateTopicsResponse] = admin.call(request, CreateTopicsResponse)
+        print(reply.body.topics[0].error_code)
+        return admin.describe_topics(names)
+
 print(name, value, again == request == c.from_json(obj), ids, back.topics[0].num_partitions)
 """
 
@@ -50,4 +63,8 @@ MISTAKES = [
     ("CreateTopicsRequest.CreatableTopic(names='t')", "call-arg"),
     ("DecodeError('').paht", "attr-defined"),
     ("c.grammar.pares(b'')", "attr-defined"),
+    ("SyncAdminClient('localhost:9092').describe_topics(5)", "arg-type"),
+    ("SyncAdminClient('localhost:9092').describe_topic(['a'])", "attr-defined"),
+    ("SyncAdminClient('localhost:9092', bootstrap='localhost:9092')", "call-arg"),
+    ("SyncAdminClient('localhost:9092').describe_topics(['a']).keys()", "attr-defined"),
 ]
