@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.errors import RequestTimedOutError
@@ -40,6 +40,10 @@ class Call(Generic[_R]):
         #: What is being waited for, for sentences.
         self.waiting = "a connection"
         self.last_error = ""
+        #: Why the controller was not asked directly.
+        self.controller_error = ""
+        #: The call for the list of brokers that this one waits for.
+        self.inner: Call[Any] | None = None
         self.is_sent = False
         self.maybe_repeated = False
         #: Brokers whose answer did not come; others are better asked.
@@ -53,9 +57,11 @@ class Call(Generic[_R]):
         """The error for the end of the call's time."""
         may_have_acted = self.is_sent or self.maybe_repeated
         parts = [f"{self.api} was not done within {self.deadline.seconds:g} s"]
-        parts.append(f"waiting for {self.waiting}")
-        if self.last_error:
-            parts.append(f"the last error was: {self.last_error}")
+        asked = self.inner or self
+        why = "" if asked is self else ", to know the brokers"
+        parts.append(f"waiting for {asked.waiting}{why}")
+        if last_error := asked.last_error or self.last_error:
+            parts.append(f"the last error was: {last_error}")
         if may_have_acted:
             parts.append("the request was sent, and the cluster may still act on it")
         return RequestTimedOutError("; ".join(parts), may_have_acted=may_have_acted)

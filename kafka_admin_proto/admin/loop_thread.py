@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import concurrent.futures
 import threading
 import weakref
 from collections.abc import Coroutine
@@ -40,6 +41,8 @@ class LoopThread:
         future = asyncio.run_coroutine_threadsafe(work, loop)
         try:
             return future.result()
+        except concurrent.futures.CancelledError:
+            raise AdminError("the client was closed while it was at work") from None
         except BaseException:
             future.cancel()
             raise

@@ -142,7 +142,10 @@ class Session(Caller):
         timeout: float | None = None,
     ) -> Mapping[int, Reply[_R] | Exception]:
         deadline = self._deadline(timeout)
-        ids = sorted(await self.brokers()) if brokers is None else list(dict.fromkeys(brokers))
+        if brokers is None:
+            listing = self._cluster_call(deadline)
+            brokers = sorted((await self._within(listing, self._cluster(listing))).brokers)
+        ids = list(dict.fromkeys(brokers))
 
         async def one(broker: int) -> Reply[_R] | Exception:
             try:
@@ -209,7 +212,7 @@ class Session(Caller):
         """The error of an answer that is worth another attempt; empty if there is none."""
         if call.to is Target.CONTROLLER and says_not_controller(reply.body):
             self._is_stale = True
-            return "NOT_CONTROLLER"
+            return f"NOT_CONTROLLER{call.controller_error}"
         code = getattr(reply.body, "error_code", 0)
         return error_label(code) if code and is_transient(code) else ""
 
@@ -225,6 +228,7 @@ class Session(Caller):
             async with asyncio.timeout(limit):
                 event = await connection.request(call.request, version)
         except ConnectionLostError:
+            call.is_sent = False
             call.failed.add(connection.broker)
             raise
         except TimeoutError:
@@ -234,6 +238,7 @@ class Session(Caller):
                 may_have_acted=True,
             )
             connection.close(silent)
+            call.is_sent = False
             call.failed.add(connection.broker)
             raise silent from None
         call.is_sent = False
@@ -274,10 +279,14 @@ class Session(Caller):
     async def _connection(self, call: Call[Any]) -> BrokerConnection:
         if call.to is Target.ANY:
             return await self._any(call)
+        before = self._view
         view = await self._cluster(call)
         if call.to is Target.CONTROLLER:
             return await self._controller(call, view)
         assert isinstance(call.to, int)
+        if call.to not in view.brokers and view is before:
+            self._is_stale = True
+            view = await self._cluster(call)
         return await self._broker(call, view, call.to)
 
     async def _any(self, call: Call[Any]) -> BrokerConnection:
@@ -303,10 +312,13 @@ class Session(Caller):
             raise ConnectionFailedError("the cluster has no active controller now")
         try:
             return await self._broker(call, view, view.controller)
-        except (UnresolvedError, ConnectionFailedError):
+        except (AuthenticationError, TlsError):
+            raise
+        except ConnectionFailedError as error:
             # Each broker of a KRaft cluster passes the request on; others answer NOT_CONTROLLER.
             if self.config.bootstrap_controllers or not self._pool.usable:
                 raise
+            call.controller_error = f"; {error}"
             return await self._any(call)
 
     async def _broker(self, call: Call[Any], view: ClusterView, id_: int) -> BrokerConnection:
@@ -339,9 +351,8 @@ class Session(Caller):
         return view
 
     async def _read_cluster(self, outer: Call[Any]) -> ClusterView:
-        call = self._cluster_call(outer.deadline)
+        call = outer.inner = self._cluster_call(outer.deadline)
         while True:
-            outer.waiting = "the list of brokers"
             try:
                 reply = await self._attempts(call)
             except UnsupportedVersionError as error:
@@ -353,6 +364,7 @@ class Session(Caller):
             if view.brokers:
                 break
             await asyncio.sleep(self.backoff.pause(call.attempts))
+        outer.inner = None
         self._view, self._is_stale = view, False
         self._known |= view.brokers.keys()
         for broker in view.brokers.values():

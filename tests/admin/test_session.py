@@ -526,6 +526,55 @@ def test_controllers_are_asked_for_the_active_one() -> None:
     run_without_leaks(run())
 
 
+def test_a_broker_that_has_come_since_is_found() -> None:
+    async def run() -> None:
+        cluster = ScriptedCluster([1, 2])
+        cluster.on(ListGroupsRequest, answers_its_id)
+        new = cluster.nodes.pop(2)
+        async with cluster, session(cluster.bootstrap) as client:
+            assert list(await client.brokers()) == [1]
+            cluster.nodes[2] = new
+            await new.start()
+            assert (await list_groups(client, to=2)).body == groups("2")
+
+    run_without_leaks(run())
+
+
+def test_a_trace_function_that_fails_does_no_harm() -> None:
+    async def run() -> list[Any]:
+        failures: list[Any] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda loop, context: failures.append(context["message"]))
+        cluster = ScriptedCluster([1])
+        cluster.on(ListGroupsRequest, answers_its_id)
+
+        def fails(event: TraceEvent) -> None:
+            raise ValueError(event.api)
+
+        async with cluster, session(cluster.bootstrap, trace=fails) as client:
+            await client.brokers()
+            assert (await list_groups(client)).body == groups("1")
+        return failures
+
+    assert run_without_leaks(run()) == ["a trace function has failed"] * 6
+
+
+def test_what_the_list_of_brokers_waits_for_is_said() -> None:
+    async def run() -> None:
+        cluster = ScriptedCluster([1])
+        cluster.on(MetadataRequest, lambda request, broker: SILENCE)
+        async with cluster, session(cluster.bootstrap) as client:
+            with pytest.raises(RequestTimedOutError) as caught:
+                await create(client, timeout=0.3)
+            where = f"the answer of {cluster.bootstrap}, to know the brokers"
+            assert (
+                str(caught.value) == f"CreateTopics was not done within 0.3 s; waiting for {where}"
+            )
+            assert not caught.value.may_have_acted
+
+    run_without_leaks(run())
+
+
 def test_requests_and_responses_are_shown_as_they_pass() -> None:
     async def run() -> list[TraceEvent]:
         seen: list[TraceEvent] = []

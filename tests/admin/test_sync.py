@@ -82,7 +82,7 @@ def test_stopping_ends_what_runs() -> None:
             ended.append(True)
 
     def call() -> None:
-        with pytest.raises(BaseException):  # noqa: B017, PT011  # CancelledError, of futures
+        with pytest.raises(AdminError, match="closed while it was at work"):
             thread.run(hangs())
 
     caller = threading.Thread(target=call)

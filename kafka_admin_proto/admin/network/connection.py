@@ -150,7 +150,7 @@ class BrokerConnection(asyncio.Protocol):
                 await asyncio.shield(self._ended)
         except TimeoutError:
             transport.abort()
-            await self._ended
+            await asyncio.wait([self._ended], timeout=_CLOSE_S)
         except asyncio.CancelledError:
             transport.abort()
             raise
@@ -229,7 +229,7 @@ class BrokerConnection(asyncio.Protocol):
             self._write(self._conn.reauthenticate())
 
     def _write(self, data: bytes) -> None:
-        if data and self._transport is not None:
+        if data and self._transport is not None and self._failure is None:
             self._transport.write(data)
 
     def _lost(self, error: Exception | None) -> ConnectionFailedError:

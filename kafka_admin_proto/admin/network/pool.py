@@ -11,6 +11,7 @@ from kafka_admin_proto.admin.errors import (
     AdminError,
     AuthenticationError,
     ConnectionFailedError,
+    ConnectionLostError,
     TlsError,
 )
 from kafka_admin_proto.admin.network.connection import BrokerConnection
@@ -134,7 +135,7 @@ class Pool:
         self._failures.pop(key, None)
         self.ever_connected = True
         if (before := self._connections.get(key)) is not None:
-            before.close()
+            before.close(ConnectionLostError(f"{before.name} listens at {address} now"))
         self._connections[key] = connection
         self._alive = {each for each in self._alive if not each.has_ended} | {connection}
         return connection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Literal
@@ -51,16 +52,19 @@ class Tracer:
             self._sent_at[sent.correlation_id] = time.monotonic()
         else:
             latency_s = time.monotonic() - self._sent_at.pop(sent.correlation_id)
-        self._trace(
-            TraceEvent(
-                "request" if is_request else "response",
-                self.broker,
-                self._address,
-                api_name(sent.api_key) or str(sent.api_key),
-                sent.api_key,
-                sent.version,
-                sent.correlation_id,
-                message,
-                latency_s,
-            )
+        event = TraceEvent(
+            "request" if is_request else "response",
+            self.broker,
+            self._address,
+            api_name(sent.api_key) or str(sent.api_key),
+            sent.api_key,
+            sent.version,
+            sent.correlation_id,
+            message,
+            latency_s,
         )
+        try:
+            self._trace(event)
+        except Exception as error:  # the connection must not lose count of its requests
+            context = {"message": "a trace function has failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
