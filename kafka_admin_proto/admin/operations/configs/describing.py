@@ -33,7 +33,8 @@ from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 _RESOURCES_PER_REQUEST = 250
 #: Since these versions of DescribeConfigs there are synonyms, and documentation and types.
 _SYNONYMS, _DOCUMENTATION = 1, 3
-#: Since this version of ListConfigResources there are others than client metrics.
+_LIST_CONFIG_RESOURCES = 74
+#: Since this version of it there are others than client metrics.
 _ALL_TYPES = 1
 
 
@@ -145,16 +146,14 @@ class DescribeConfigs(Caller):
         Brokers from 3.7 list client metrics alone. Raises UnsupportedVersionError for others.
         """
         numbers = [type_number(each) for each in types]
-        lowest = 0 if numbers == [type_number("client_metrics")] else _ALL_TYPES
-        spoken = await self.versions(Target.ANY)
-        api_key = ListConfigResourcesRequest.api_key
-        assert api_key is not None
-        only_metrics = lowest == 0 and _ALL_TYPES not in spoken.get(api_key, VersionRange.NONE)
+        spoken = (await self.versions(Target.ANY)).get(_LIST_CONFIG_RESOURCES, VersionRange.NONE)
+        # Version 0 has no types in its request: client metrics are all that it lists.
+        old = numbers == [type_number("client_metrics")] and _ALL_TYPES not in spoken
         reply = await self.call(
-            ListConfigResourcesRequest(resource_types=[] if only_metrics else numbers),
+            ListConfigResourcesRequest(resource_types=[] if old else numbers),
             ListConfigResourcesResponse,
             timeout=timeout,
-            versions=VersionRange(0, 0) if only_metrics else VersionRange(_ALL_TYPES, MAX_VERSION),
+            versions=VersionRange(0, 0) if old else VersionRange(_ALL_TYPES, MAX_VERSION),
         )
         raise_failure(reply.body.error_code, context="ListConfigResources")
         found = [
