@@ -13,10 +13,21 @@ from kafka_admin_proto.capture import framing, readers, request_log
 from kafka_admin_proto.capture.frame_records import DecodedFrame
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.protocol import frames
+from kafka_admin_proto.protocol.connection import ServerConnection, scram
 from kafka_admin_proto.records import message_sets, record_format
 from kafka_admin_proto.schema import kafka_json
 from tests.everything import EVERY_DIALECT
-from tests.fuzz import captures, choice, codecs, definitions, dumps, limits, payloads, records
+from tests.fuzz import (
+    captures,
+    choice,
+    codecs,
+    connections,
+    definitions,
+    dumps,
+    limits,
+    payloads,
+    records,
+)
 from tests.fuzz.run import FOUND, TARGETS
 
 FINDINGS = sorted(path for path in FOUND.glob("*/*") if path.is_file())
@@ -66,6 +77,10 @@ def shorter(*args: Any, encode: Any = Codec.encode, **kwargs: Any) -> Any:
     return encode(*args, **kwargs)[:-1]
 
 
+def without_last(reader: Any, data: bytes, feed: Any = frames.FrameReader.feed) -> Any:
+    return feed(reader, data[:-1])
+
+
 #: A target, what it leans on, and how that goes wrong: an exception that nobody promised, or
 #: something that does not come back.
 PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
@@ -74,6 +89,10 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (codecs, Codec, "decode_from", raises(IndexError()), IndexError),
     (payloads, Codec, "decode_from", raises(UnicodeError()), UnicodeError),
     (payloads, frames.FrameReader, "feed", raises(MemoryError()), MemoryError),
+    (connections, frames.FrameReader, "_payloads", raises(MemoryError()), MemoryError),
+    (connections, scram, "text_of", raises(UnicodeError()), UnicodeError),
+    (connections, ServerConnection, "_take_turn", raises(KeyError("x")), KeyError),
+    (connections, frames.FrameReader, "feed", without_last, AssertionError),
     (definitions, kafka_json, "_fields_to_list", lambda fields: [], AssertionError),
     (definitions, kafka_json, "_parse", raises(KeyError("x")), KeyError),
     (dumps, readers, "_guess", raises(ValueError("x")), ValueError),
