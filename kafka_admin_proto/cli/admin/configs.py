@@ -30,6 +30,14 @@ _RESOURCES: dict[str, ResourceType] = {
     "client_metrics": "client_metrics",
     "group": "group",
 }
+#: What Kafka's script calls them.
+_ENTITY_TYPES: dict[str, ResourceType] = {
+    "topics": "topic",
+    "brokers": "broker",
+    "broker-loggers": "broker_logger",
+    "client-metrics": "client_metrics",
+    "groups": "group",
+}
 
 
 def _resources(function: Function) -> Function:
@@ -46,6 +54,10 @@ def _resources(function: Function) -> Function:
             click.option("--client-metrics", multiple=True, help="A subscription (KIP-714)."),
             click.option("--group", "-g", multiple=True, shell_complete=completion.groups,
                          help="A group; repeatable."),
+            click.option("--entity-type", type=click.Choice(list(_ENTITY_TYPES)),
+                         help="The same as Kafka's script has it."),
+            click.option("--entity-name", help="With --entity-type."),
+            click.option("--entity-default", is_flag=True, help="With --entity-type brokers."),
         )
     ):  # fmt: skip
         function = option(function)
@@ -115,6 +127,8 @@ def get(
 @click.argument("pairs", nargs=-1, type=KeyValue(), metavar="[NAME=VALUE]...")
 @click.option(
     "--config",
+    "--add-config",
+    "config",
     type=KeyValue(),
     multiple=True,
     metavar="K=V",
@@ -157,7 +171,7 @@ def set_configs(
     dry_run: bool,
     **named: Any,
 ) -> Answer:
-    """Set configs. What is not named stays as it is.
+    """Set configs. What is not named stays as it is. Those of topics are waited for.
 
     \b
     Examples:
@@ -210,7 +224,14 @@ def unset(
 def _named(options: dict[str, Any]) -> list[tuple[ResourceType, str]]:
     """Type and name of each resource. Raises click.UsageError where none is named."""
     found = [(kind, name) for option, kind in _RESOURCES.items() for name in options[option]]
-    if options["broker_defaults"]:
+    kind = options["entity_type"]
+    if options["entity_default"] and kind != "brokers":
+        raise click.UsageError("--entity-default goes with --entity-type brokers")
+    if (kind is None) != (options["entity_name"] is None and not options["entity_default"]):
+        raise click.UsageError("--entity-type and --entity-name go together")
+    if options["entity_name"] is not None:
+        found.append((_ENTITY_TYPES[kind], options["entity_name"]))
+    if options["broker_defaults"] or options["entity_default"]:
         found.append(("broker", ""))
     if not found:
         raise click.UsageError(
@@ -232,13 +253,31 @@ def _alter(
     done: str,
     **change: Any,
 ) -> Answer:
-    def ask(client: Any) -> Any:
+    async def ask(client: Any) -> list[Row]:
         from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
+        from kafka_admin_proto.admin.operations.waiting import every_broker_sees_configs
 
         changes = [ConfigChange(resource=each, **change) for each in _structs(resources)]
-        return client.alter_configs(changes, validate_only=dry_run)
+        found: list[Row] = msgspec.to_builtins(
+            await client.alter_configs(changes, validate_only=dry_run)
+        )
+        values = {**change.get("set", {}), **dict.fromkeys(change.get("delete", ()))}
+        topics = [r["name"] for r in found if r["type"] == "topic" and not r["error"]]
+        if dry_run or live.timeout <= 0 or not topics:
+            return [{**row, "complete": None, "missing": []} for row in found]
+        wanted = dict.fromkeys(topics, values)
+        left = await every_broker_sees_configs(client, wanted, timeout=live.timeout)
+        missing = {name: left.get(name, []) for name in topics}
+        return [
+            {
+                **row,
+                "complete": not missing[row["name"]] if row["name"] in missing else None,
+                "missing": missing.get(row["name"], []),
+            }
+            for row in found
+        ]
 
-    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    items = live.ask(ask)
     shown = {
         how: {name: MASK if is_secret_name(name) else value for name, value in each.items()}
         if isinstance(each, dict)
@@ -276,6 +315,10 @@ def _errors(items: Sequence[Row], live: Live) -> list[Row]:
         for item in items
         if item["error"]
     ]
+    for item in items:
+        if item.get("complete") is False:
+            where = {item["type"]: item["name"]}
+            found.append(failures.entry(failures.NOT_COMPLETE, "; ".join(item["missing"]), where))
     if any(each["error"] == "UNKNOWN_TOPIC_OR_PARTITION" for each in found):
         names = [each.name for each in live.ask(lambda client: client.list_topics())]
         failures.near_misses(found, "topic", names)

@@ -33,6 +33,8 @@ COMMANDS = [
     "configs get --topic orders --topic nothere",
     "configs get --topic orders --all --synonyms",
     "configs get --broker 1",
+    "configs get --entity-type brokers --entity-default",
+    "configs get --entity-type topics --entity-name orders",
     "configs set --topic orders retention.ms=7 --dry-run",
     "configs set --topic orders no.such=7",
     "configs unset --topic nothere retention.ms --dry-run",

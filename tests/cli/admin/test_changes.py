@@ -1,0 +1,176 @@
+"""What commands change, asked of the broker afterwards; what they refuse."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kafka_admin_proto.cli.admin.common.answer import cell
+from kafka_admin_proto.cli.admin.request import _with
+from kafka_admin_proto.cli.shell.history import is_secret_line
+from tests.cli.admin.conftest import Run
+from tests.cli.admin.scripted_broker import ScriptedBroker
+
+KAP = [sys.executable, "-c", "from kafka_admin_proto.cli import main; main()"]
+
+
+def test_a_file_of_topics_is_applied_once(run: Run, broker: ScriptedBroker) -> None:
+    first = json.loads(run("topics apply -f tests/cli/admin/topics.yaml --yes -o json").stdout)
+    assert [each["action"] for each in first["topics"]] == ["alter", "create", "none"]
+    assert len(broker.topics["orders"].assignment) == 5
+    assert broker.topics["orders"].configs == {"retention.ms": "9"}
+    assert broker.topics["fresh"].configs == {"retention.ms": "5"}
+    again = json.loads(run("topics apply -f tests/cli/admin/topics.yaml -o json").stdout)
+    assert [each["action"] for each in again["topics"]] == ["none"] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("topics: [{name: a, partition: 3}]", "unknown field `partition`"),
+        ("topics: [{name: a, partitions: many}]", "Expected `int | null`"),
+        ("topics: [{name: a}, {name: a}]", "topic a is there twice"),
+        ("topics: [", "expected"),
+        ("!!python/object/apply:os.system [ls]", "could not determine a constructor"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(text: str, said: str, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "topics.yaml"
+    file.write_text(text)
+    result = run(f"topics apply -f {file}")
+    assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+
+
+def test_partial_success_changes_what_it_can(run: Run, broker: ScriptedBroker) -> None:
+    assert run("topics delete orders nothere --yes").exit_code == 1
+    assert "orders" not in broker.topics
+    assert run("topics delete nothere --if-exists --yes").exit_code == 0
+    assert run("topics delete --topic 'pay.*' --yes").exit_code == 0
+    assert list(broker.topics) == ["__consumer_offsets"]
+
+
+def test_dry_runs_change_nothing(run: Run, broker: ScriptedBroker) -> None:
+    for command in (
+        "topics create a --dry-run",
+        "topics create a --validate-only",
+        "topics delete orders --dry-run",
+        "topics alter orders --partitions 9 --dry-run",
+        "topics apply -f tests/cli/admin/topics.yaml --dry-run",
+        "partitions reassign --reassignment-json-file tests/cli/admin/move.json --dry-run",
+        "configs set --topic orders retention.ms=1 --dry-run",
+        "acls create --allow-principal User:a --operation Read --topic t --dry-run",
+        "acls delete --principal User:bob --dry-run",
+        "offsets reset --group billing --all-topics --to-latest --dry-run",
+    ):
+        assert run(command).exit_code == 0, command
+    assert sorted(broker.topics) == ["__consumer_offsets", "orders", "payments"]
+    assert broker.topics["orders"].assignment == [[1, 2], [2, 3], [3, 1]]
+    assert broker.topics["orders"].configs == {"retention.ms": "1000"}
+    assert len(broker.acls) == 1
+    assert broker.groups["billing"] == {("orders", 0): 40, ("orders", 1): 100}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "topics delete orders",
+        "topics alter orders --partitions 9",
+        "acls delete --principal User:bob",
+        "users delete alice",
+        "groups delete billing",
+        "offsets reset --group billing --topic orders --to-earliest",
+        "offsets delete --group billing --topic orders",
+        "offsets delete-records orders:0:4",
+        "leaders elect --all-topics --election-type unclean",
+        "request DeleteTopics --version 5 --set topicNames[0]=orders",
+    ],
+)
+def test_what_destroys_is_refused_without_a_terminal(
+    command: str, run: Run, broker: ScriptedBroker
+) -> None:
+    result = run(command)
+    assert (result.exit_code, "--yes" in result.stderr) == (2, True)
+    changing = ("Delete", "Alter", "Commit", "Elect", "CreatePartitions")
+    assert not [r.api for r in broker.requests if r.api and any(w in r.api for w in changing)]
+
+
+def test_offsets_of_a_group_stay_in_the_range_of_the_log(run: Run, broker: ScriptedBroker) -> None:
+    run("offsets reset --group billing --all-topics --shift-by -1000 --yes")
+    assert broker.groups["billing"] == {("orders", 0): 0, ("orders", 1): 0}
+    run("offsets reset --group billing --topic orders --to-offset 500 --yes")
+    assert set(broker.groups["billing"].values()) == {100}
+
+
+@pytest.mark.parametrize("name", ["ssl.keystore.password", "sasl.jaas.config"])
+def test_no_password_on_the_command_line(name: str, run: Run, tmp_path: Path) -> None:
+    result = run(f"configs set --broker 1 {name}=hunter2")
+    assert (result.exit_code, "hunter2" in result.output) == (2, False)
+    file = tmp_path / "secret.properties"
+    file.write_text(f"{name}=hunter2\n")
+    result = run(f"configs set --broker 1 --config-file {file} --output json")
+    assert (result.exit_code, "hunter2" in result.output) == (0, False)
+
+
+def test_ctrl_c_ends_a_command_with_one_object(broker: ScriptedBroker) -> None:
+    broker.silent.add("Metadata")
+    arguments = ["topics", "list", "-b", broker.address, "--output", "json"]
+    with subprocess.Popen([*KAP, *arguments], stdout=-1, stderr=-1, text=True) as process:
+        assert broker.ignored.wait(60)
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert [each["error"] for each in json.loads(stdout)["errors"]] == ["Interrupted"]
+
+
+def test_lines_of_standard_input_are_commands_of_the_shell(run: Run) -> None:
+    result = run(
+        "shell --output tsv", data="topics list # all\n\nkap groups list\nquit\nnonsense\n"
+    )
+    assert result.exit_code == 0
+    assert "payments\t1" in result.stdout
+    assert "billing" in result.stdout
+    assert run("shell", data="topics describe nothere\n").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("configs set --broker 1 ssl.key.password=x", True),
+        ("request AlterConfigs --json '{\"password\": 1}'", True),
+        ("users set alice --password-file x", False),
+        ("topics create a --config retention.ms=5", False),
+    ],
+)
+def test_history_leaves_out_credentials(line: str, secret: bool) -> None:
+    assert is_secret_line(line) is secret
+
+
+steps = st.lists(st.sampled_from(["a", "b", 0]), min_size=1, max_size=5)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps)
+def test_what_is_set_stands_at_its_path(path: list[str | int]) -> None:
+    found = _with({} if isinstance(path[0], str) else [], path, "new", "path")
+    for step in path:
+        found = found[step]
+    assert found == "new"
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(values)
+def test_a_cell_is_safe_on_a_terminal(value: object) -> None:
+    assert cell(value).isprintable()
