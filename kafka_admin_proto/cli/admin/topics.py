@@ -283,6 +283,8 @@ def describe(
     """
     given = [*names, *topic]
     pattern = pattern_of(given) if any(map(is_pattern, given)) else None
+    if pattern is not None and topic_id:
+        raise click.UsageError("--topic-id does not go with a regular expression")
     found = live.ask(
         lambda client: client.describe_topics(
             None if pattern or (not given and not topic_id) else given,

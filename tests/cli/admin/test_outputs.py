@@ -147,7 +147,12 @@ def test_no_connection_is_one_object(form: str, run: Run) -> None:
         ("topics list --no-such-option --output json", "UsageError"),
         ("topics create --output=json", "UsageError"),
         ("topics alter -o json", "UsageError"),
-        ("topics delete orders --output json", "UsageError"),  # no terminal to ask on
+        ("topics delete orders --output json", "UsageError"),
+        ("configs get --broker one -o json", "ValueError"),
+        ("topics describe --topic-id nonsense -o json", "TopicIdError"),
+        ("topics describe 'a.*' --topic-id AAAAAAAAAAAAAAAAAAAAAQ -o json", "UsageError"),
+        ("topics list --command-config /nowhere -o json", "ConfigurationError"),
+        ("request Metadata --version many", "UsageError"),  # no terminal to ask on
     ],
 )
 def test_usage_errors_are_one_object_too(command: str, name: str, run: Run) -> None:

@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from kafka_admin_proto.cli.admin.common import failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, write
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, write, yaml
 from kafka_admin_proto.cli.admin.common.confirm import DeclinedError
 from kafka_admin_proto.cli.admin.common.settings import (
     SharedOption,
@@ -66,7 +66,7 @@ class ClusterCommand(click.Command):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            self._fail(_output_asked(given), failures.USAGE, error)
+            self._fail(_output_asked(given) or self.default_output, failures.USAGE, error)
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -80,6 +80,8 @@ class ClusterCommand(click.Command):
             shell.forget_names()
         live = Live(settings, shell, self.default_output, self.operations)
         assert self.callback is not None
+        if live.output == "yaml":
+            yaml()  # before anything is done: without the library there is no answer
         try:
             with live:
                 answer = ctx.invoke(self.callback, live, **parameters)
@@ -92,10 +94,10 @@ class ClusterCommand(click.Command):
         except (KeyboardInterrupt, click.Abort):
             self._fail(live.output, failures.INTERRUPTED, click.ClickException("interrupted"))
             raise
-        except KafkaAdminProtoError as error:
+        except (KafkaAdminProtoError, ValueError) as error:
             if failures.is_usage(error):
                 self._fail(live.output, type(error).__name__, click.UsageError(str(error)))
-                raise click.UsageError(str(error), ctx) from None
+                raise click.UsageError(str(error), ctx) from error
             answer = self._empty(failures.of_exception(error))
         write(answer, live.output, self.items)
         if answer.exit_code:

@@ -72,10 +72,8 @@ def of_exception(error: BaseException) -> Row:
 
 
 def is_usage(error: BaseException) -> bool:
-    """Whether the caller has to change what was asked for: a setting, a file, an instruction."""
-    from kafka_admin_proto.admin.errors import ConfigurationError, InstructionError
-
-    return isinstance(error, ConfigurationError | InstructionError)
+    """Whether the caller has to change what was asked for: a setting, a file, an argument."""
+    return isinstance(error, ValueError)
 
 
 def near_misses(rows: Iterable[Row], about: str, names: Iterable[str]) -> None:
