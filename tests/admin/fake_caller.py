@@ -64,6 +64,8 @@ class FakeCaller(Caller):
         self.controller = brokers[0] if controller is None else controller
         self.spoken = {**ALL_VERSIONS, **(versions or {})}
         self.calls: list[Call] = []
+        #: Brokers that are no longer live when that is looked up again.
+        self.gone: set[int] = set()
 
     async def call(
         self,
@@ -99,6 +101,8 @@ class FakeCaller(Caller):
         return self.controller if to is Target.CONTROLLER else next(iter(self.known))
 
     async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+        if refresh:
+            return {id_: each for id_, each in self.known.items() if id_ not in self.gone}
         return self.known
 
     async def versions(self, broker: int | Target = Target.ANY) -> Mapping[int, VersionRange]:

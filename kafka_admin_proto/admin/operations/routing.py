@@ -101,24 +101,49 @@ async def ask_brokers(
 
 
 async def ask_every_broker(
-    caller: Caller, ask: Callable[[int], Awaitable[_V | BrokerFailure]]
+    caller: Caller,
+    ask: Callable[[int, float], Awaitable[_V | BrokerFailure]],
+    *,
+    timeout: float | None,
 ) -> tuple[list[_V], list[BrokerFailure]]:
     """What each live broker answers, side by side, and the brokers that failed.
 
-    The exception of the only broker, or of each of them, is not raised: it is a failure as well.
+    ``ask(broker, seconds_left)`` asks one. A transient error is asked again until the time is over;
+    a broker that cannot be reached only as long as the cluster counts it as live. No failure is
+    raised, not even where there is no answer at all.
     """
-    answers = await asyncio.gather(
-        *(_answer(broker, ask) for broker in sorted(await caller.brokers()))
-    )
+    deadline = Deadline(caller.default_timeout if timeout is None else timeout)
+    brokers = sorted(await caller.brokers())
+    answers = await asyncio.gather(*(_answer(caller, each, ask, deadline) for each in brokers))
     good = [answer for answer in answers if not isinstance(answer, BrokerFailure)]
     return good, [answer for answer in answers if isinstance(answer, BrokerFailure)]
 
 
 async def _answer(
-    broker: int, ask: Callable[[int], Awaitable[_V | BrokerFailure]]
+    caller: Caller,
+    broker: int,
+    ask: Callable[[int, float], Awaitable[_V | BrokerFailure]],
+    deadline: Deadline,
 ) -> _V | BrokerFailure:
+    attempts = 0
+    while True:
+        try:
+            return await ask(broker, deadline.left)
+        except KafkaAdminProtoError as error:
+            attempts += 1
+            pause = caller.backoff.pause(attempts)
+            name, message = failure_of(error)
+            failed = BrokerFailure(broker, name or type(error).__name__, message)
+            if failed.error not in _PASSING or pause >= deadline.left:
+                return failed
+            if isinstance(error, ConnectionFailedError) and not await _is_live(caller, broker):
+                return failed
+        await asyncio.sleep(pause)
+
+
+async def _is_live(caller: Caller, broker: int) -> bool:
+    """Whether the cluster says so; False where nobody can be asked."""
     try:
-        return await ask(broker)
-    except KafkaAdminProtoError as error:
-        name, message = failure_of(error)
-        return BrokerFailure(broker, name or type(error).__name__, message)
+        return broker in await caller.brokers(refresh=True)
+    except KafkaAdminProtoError:
+        return False

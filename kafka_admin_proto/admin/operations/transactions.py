@@ -161,9 +161,9 @@ class TransactionOperations(Caller):
         versions = None if min_duration_ms is None else _WITH_DURATIONS
         versions = versions if pattern is None else _WITH_PATTERNS
 
-        async def ask(broker: int) -> tuple[list[ListedTransaction], list[str]]:
-            reply = await self.call(
-                request, ListTransactionsResponse, to=broker, timeout=timeout, versions=versions
+        async def ask(broker: int, seconds: float) -> tuple[list[ListedTransaction], list[str]]:
+            reply = await self.call_owner(
+                request, ListTransactionsResponse, to=broker, timeout=seconds, versions=versions
             )
             raise_failure(reply.body.error_code, context="ListTransactions")
             listed = [
@@ -174,7 +174,7 @@ class TransactionOperations(Caller):
             ]
             return listed, list(reply.body.unknown_state_filters)
 
-        answers, failed = await ask_every_broker(self, ask)
+        answers, failed = await ask_every_broker(self, ask, timeout=timeout)
         # One that moves between the answers may be listed by both coordinators.
         found = {each.transactional_id: each for listed, _ in answers for each in listed}
         unknown = sorted({state for _, states in answers for state in states})

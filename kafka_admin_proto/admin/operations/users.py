@@ -136,9 +136,8 @@ class UserOperations(Caller):
         if wanted is not None and not wanted:
             return []  # the request would ask for all
         reply = await self.call(
-            DescribeUserScramCredentialsRequest(
-                None if wanted is None else [UserName(user) for user in wanted]
-            ),
+            # None would ask for all as well, but brokers never answer that where it is not allowed.
+            DescribeUserScramCredentialsRequest([UserName(user) for user in wanted or ()]),
             DescribeUserScramCredentialsResponse,
             timeout=timeout,
         )

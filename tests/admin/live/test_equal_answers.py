@@ -1,13 +1,12 @@
 """The same cluster, described by us, by Java's Admin and by kafka-python, field by field.
 
-What is deliberately otherwise is put right in the function that reads the others' answers, where a
-comment says why.
+What is deliberately otherwise is put right where the answers are read (``java_answers``, or here),
+with a comment that says why; docs/admin.md has the list.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
@@ -30,11 +29,10 @@ from kafka_admin_proto.admin.operations.users import ScramMechanism, ScramUpsert
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.admin.live.controllers import active_controller
 from tests.admin.live.group_members import join_classic, join_consumer
+from tests.admin.live.java_answers import Java, Rows, java_node, sorted_rows
 from tests.admin.live.kafka_python import kafka_python_admin
 from tests.admin.live.kafka_tools import KafkaTools
 from tools.clusters import Cluster
-
-Rows = dict[str, Any]
 
 
 class Scene(msgspec.Struct):
@@ -104,175 +102,10 @@ async def _prepared(cluster: Cluster, unique: Callable[[str], str], has_quorum: 
     return Scene(cluster, topic, user, groups, has_quorum, msgspec.to_builtins(answers))
 
 
-class Java:
-    """Answers of Java's Admin, in our words."""
-
-    def __init__(self, tools: KafkaTools, bootstrap: str) -> None:
-        self._tools = tools
-        self._bootstrap = bootstrap
-
-    def ask(self, method: str, *of: str) -> Any:
-        return self._tools.admin(self._bootstrap, method, *of)
-
-    def cluster(self) -> Rows:
-        said = self.ask("describeCluster")
-        nodes = [_java_node(node) for node in said["nodes"]]
-        return {
-            "cluster_id": said["clusterId"],
-            "controller": said["controller"]["id"],
-            "nodes": sorted(nodes, key=lambda node: int(node["id"])),
-        }
-
-    def topics(self) -> list[Rows]:
-        return sorted(
-            (
-                {"name": row["name"], "topic_id": row["topicId"], "internal": row["internal"]}
-                for row in self.ask("listTopics")
-            ),
-            key=lambda row: str(row["name"]),
-        )
-
-    def described(self, topic: str) -> Rows:
-        said = self.ask("describeTopics", topic)[topic]
-        return {
-            "name": said["name"],
-            "topic_id": said["topicId"],
-            "internal": said["internal"],
-            "partitions": [
-                {
-                    "partition": row["partition"],
-                    "leader": row["leader"]["id"],
-                    "replicas": _ids(row["replicas"]),
-                    "isr": _ids(row["isr"]),
-                    "elr": _ids(row["elr"]),
-                    "last_known_elr": _ids(row["lastKnownElr"]),
-                }
-                for row in said["partitions"]
-            ],
-        }
-
-    def configs(self, *names: str) -> dict[str, dict[str, Rows]]:
-        return {
-            f"{row['key']['type'].lower()}:{row['key']['name']}": {
-                name: {
-                    "value": entry["value"],
-                    "source": entry["source"],
-                    "sensitive": entry["isSensitive"],
-                    "read_only": entry["isReadOnly"],
-                    # Of a config that the broker does not know itself, ours is None.
-                    "type": None if entry["type"] == "UNKNOWN" else entry["type"],
-                }
-                for name, entry in row["value"]["entries"].items()
-            }
-            for row in self.ask("describeConfigs", *names)
-        }
-
-    def log_dirs(self, *brokers: str) -> dict[str, Rows]:
-        return {
-            broker: {
-                path: {
-                    "total_bytes": row["totalBytes"],
-                    "error": row["error"],
-                    "replicas": {
-                        name: (own["size"], own["offsetLag"], own["isFuture"])
-                        for name, own in row["replicaInfos"].items()
-                    },
-                }
-                for path, row in dirs.items()
-            }
-            for broker, dirs in self.ask("describeLogDirs", *brokers).items()
-        }
-
-    def listed(self) -> dict[str, Rows]:
-        return {
-            row["groupId"]: {
-                "type": row["type"].lower(),  # ours are the broker's own, in lower case
-                "protocol_type": row["protocol"],
-                "state": row["groupState"],
-            }
-            for row in self.ask("listGroups")
-        }
-
-    def groups(self, names: list[str]) -> dict[str, Rows]:
-        return {
-            id_: {
-                "type": row["type"].lower(),
-                "protocol": row["partitionAssignor"],
-                "state": row["groupState"],
-                "coordinator": row["coordinator"]["id"],
-                "epoch": row["groupEpoch"],
-                "assignment_epoch": row["targetAssignmentEpoch"],
-                "members": [_java_member(member) for member in row["members"]],
-            }
-            for id_, row in self.ask("describeConsumerGroups", *names).items()
-        }
-
-    def offsets(self, group: str) -> dict[str, tuple[int, str, int | None]]:
-        said = self.ask("listConsumerGroupOffsets", group)
-        return {
-            name: (row["offset"], row["metadata"], row["leaderEpoch"]) for name, row in said.items()
-        }
-
-    def acls(self) -> list[Rows]:
-        return _sorted_rows(
-            {
-                "resource_type": row["pattern"]["resourceType"],
-                "name": row["pattern"]["name"],
-                "pattern_type": row["pattern"]["patternType"],
-                "principal": row["entry"]["data"]["principal"],
-                "host": row["entry"]["data"]["host"],
-                "operation": row["entry"]["data"]["operation"],
-                "permission": row["entry"]["data"]["permissionType"],
-            }
-            for row in self.ask("describeAcls")
-        )
-
-    def quotas(self) -> list[Rows]:
-        return _sorted_rows(
-            {"entity": row["key"]["entries"], "quotas": row["value"]}
-            for row in self.ask("describeClientQuotas")
-        )
-
-    def user(self, name: str) -> list[tuple[str, int]]:
-        said = self.ask("describeUserScramCredentials", name)[name]["credentialInfos"]
-        return sorted((row["mechanism"].replace("_", "-"), row["iterations"]) for row in said)
-
-
-def _java_node(node: Rows) -> Rows:
-    return {name: node[name] for name in ("id", "host", "port", "rack")}
-
-
-def _ids(nodes: list[Rows] | None) -> list[int] | None:
-    return None if nodes is None else [node["id"] for node in nodes]
-
-
-def _java_member(member: Rows) -> Rows:
-    return {
-        "member_id": member["memberId"],
-        "instance_id": member["groupInstanceId"],
-        "client_id": member["clientId"],
-        "host": member["host"],
-        "epoch": member["memberEpoch"],
-        "upgraded": member["upgraded"],
-        "assignment": _java_partitions(member["assignment"]),
-        "target_assignment": _java_partitions(member["targetAssignment"]),
-    }
-
-
-def _java_partitions(assignment: Rows | None) -> list[tuple[str, int]] | None:
-    if assignment is None:
-        return None
-    return sorted((each["topic"], each["partition"]) for each in assignment["topicPartitions"])
-
-
 def _our_partitions(assignment: list[Rows] | None) -> list[tuple[str, int]] | None:
     if assignment is None:
         return None
     return [(each["topic"], partition) for each in assignment for partition in each["partitions"]]
-
-
-def _sorted_rows(rows: Any) -> list[Rows]:
-    return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
 
 
 def _only(row: Mapping[str, Any], like: Iterable[str]) -> Rows:
@@ -286,7 +119,7 @@ def test_cluster_and_topics_as_javas(scene: Scene, kafka_tools: KafkaTools) -> N
     java = Java(kafka_tools, scene.cluster.bootstrap)
     cluster = java.cluster()
     found = _only(scene.ours["cluster"], cluster)
-    found["nodes"] = [_java_node(node) for node in found["nodes"]]
+    found["nodes"] = [java_node(node) for node in found["nodes"]]
     if scene.has_quorum:
         # In KRaft, Metadata names any live broker; ours asks the quorum who leads it.
         assert cluster.pop("controller") in scene.cluster.nodes
@@ -391,8 +224,8 @@ def _java_member_names() -> tuple[str, ...]:
 
 def test_access_as_javas(scene: Scene, kafka_tools: KafkaTools) -> None:
     java = Java(kafka_tools, scene.cluster.bootstrap)
-    assert _sorted_rows(scene.ours["acls"]) == java.acls()
-    assert _sorted_rows(scene.ours["quotas"]) == java.quotas()
+    assert sorted_rows(scene.ours["acls"]) == java.acls()
+    assert sorted_rows(scene.ours["quotas"]) == java.quotas()
     (user,) = scene.ours["users"]
     credentials = [(row["mechanism"], row["iterations"]) for row in user["credentials"]]
     assert credentials == java.user(scene.user)
@@ -528,7 +361,7 @@ def _compare_access(scene: Scene, client: Any) -> None:
     anything = ResourcePatternFilter(TheirType.ANY, None, ACLResourcePatternType.ANY)
     filter_ = ACLFilter(None, None, ACLOperation.ANY, ACLPermissionType.ANY, anything)
     found, _ = client.describe_acls(filter_)
-    assert _sorted_rows(scene.ours["acls"]) == _sorted_rows(
+    assert sorted_rows(scene.ours["acls"]) == sorted_rows(
         {
             "resource_type": acl.resource_pattern.resource_type.name,
             "name": acl.resource_pattern.resource_name,

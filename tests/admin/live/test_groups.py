@@ -226,6 +226,8 @@ def test_the_coordinator_moves(cluster: Cluster, unique: Callable[[str], str], c
             (before,) = await admin.describe_groups([group])
             assert before.coordinator is not None
             with node_ended(cluster, before.coordinator, crash=crash):
+                listing = await admin.list_groups()
+                assert {each.broker for each in listing.failed} <= {before.coordinator}
                 (after,) = await admin.describe_groups([group])
                 assert after.error is None
                 assert after.coordinator not in (None, before.coordinator)

@@ -146,6 +146,9 @@ def test_tokens_beside_kafkas_own_command(
     )
     at = ("--bootstrap-server", secured.address("SASL"), "--command-config", str(config))
 
+    # Without an owner, the command asks for no owner's tokens.
+    mine = ("--owner-principal", "User:admin")
+
     async def asked() -> None:
         admin = AdminClient(secured.address("SASL"), command_config=config, timeout=20)
         async with admin:
@@ -155,7 +158,7 @@ def test_tokens_beside_kafkas_own_command(
             assert (token.owner, token.requester) == ("User:admin", "User:admin")
             assert token.max_ms - token.issued_ms == 86_400_000
             await asyncio.sleep(_HEARD_S)
-            seen = kafka_tools.run("DelegationTokenCommand", *at, "--describe")
+            seen = kafka_tools.run("DelegationTokenCommand", *at, "--describe", *mine)
             assert re.search(rf"{re.escape(token.token_id)}\s+\S+\s+User:admin", seen)
             (found,) = await admin.describe_delegation_tokens(["User:admin"])
             assert found == token

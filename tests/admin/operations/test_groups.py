@@ -83,6 +83,7 @@ def test_a_listing_joins_the_brokers_that_answer(
         )
 
     client = Client({ListGroupsRequest: answer}, {16: VersionRange(0, version)})
+    client.gone |= down
     listing = asyncio.run(client.list_groups())
     assert [msgspec.structs.astuple(each) for each in listing.groups] == [
         (

@@ -10,7 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.errors import ConnectionFailedError
+from kafka_admin_proto.admin.errors import (
+    BrokerError,
+    ConnectionFailedError,
+    ConnectionLostError,
+)
 from kafka_admin_proto.admin.operations.coordinators import KeyType, find_coordinators
 from kafka_admin_proto.admin.operations.failures import Failure, failure
 from kafka_admin_proto.admin.operations.routing import ask_brokers, ask_every_broker
@@ -119,14 +123,27 @@ def test_a_broker_that_is_gone_is_the_error_of_its_items_alone() -> None:
 
 
 def test_every_broker_answers_or_is_named() -> None:
-    async def ask(broker: int) -> int:
+    attempts: list[int] = []
+    caller = FakeCaller({}, brokers=(1, 2, 3, 4))
+    caller.gone.add(2)
+
+    async def ask(broker: int, seconds: float) -> int:
+        attempts.append(broker)
         if broker == 2:
             raise ConnectionFailedError("no route", address="b2:9092")
+        if broker == 3 and attempts.count(3) < 3:
+            raise ConnectionLostError("it restarts", address="b3:9092")
+        if broker == 4:
+            raise BrokerError(LOADING if attempts.count(4) < 3 else UNKNOWN_MEMBER)
         return broker * 10
 
-    good, failed = asyncio.run(ask_every_broker(FakeCaller({}), ask))
+    good, failed = asyncio.run(ask_every_broker(caller, ask, timeout=None))
     assert good == [10, 30]
-    assert [(each.broker, each.error) for each in failed] == [(2, "ConnectionFailedError")]
+    assert [(each.broker, each.error) for each in failed] == [
+        (2, "ConnectionFailedError"),
+        (4, "UNKNOWN_MEMBER_ID"),
+    ]
+    assert [attempts.count(broker) for broker in (1, 2, 3, 4)] == [1, 1, 3, 3]
 
 
 _KEYS = st.dictionaries(st.text(min_size=1, max_size=5), st.sampled_from([0, 15, 24]), min_size=1)

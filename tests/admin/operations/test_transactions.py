@@ -54,6 +54,7 @@ class Client(TransactionOperations, FakeCaller):
         )
         #: Answers that are transient errors before one that is not.
         self.passing = 0
+        self.gone.add(2)
 
     def _passes(self) -> bool:
         self.passing -= 1

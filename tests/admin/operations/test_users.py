@@ -87,7 +87,8 @@ class Client(UserOperations, FakeCaller):
 
     def _describe(self, request: Message, call: Call) -> Message:
         assert isinstance(request, DescribeUserScramCredentialsRequest)
-        users = [each.name for each in request.users or ()] or sorted({u for u, _ in self.kept})
+        assert request.users is not None, "4.3.1 never answers this to whom it is not allowed"
+        users = [each.name for each in request.users] or sorted({u for u, _ in self.kept})
         return DescribeUserScramCredentialsResponse(
             results=[
                 DescribeUserScramCredentialsResult(

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.coordinators import KeyType, ask_coordinators
-from kafka_admin_proto.admin.operations.failures import Failure, failure
+from kafka_admin_proto.admin.operations.failures import Failure, answer_of, failure
 from kafka_admin_proto.admin.operations.groups import assignments, streams
 from kafka_admin_proto.admin.operations.groups.model import GroupDescription, GroupMember
 from kafka_admin_proto.admin.operations.permissions import operation_names
@@ -56,7 +56,7 @@ async def describe_groups(
     async def ask(broker: int, mine: list[str], seconds: float) -> dict[str, GroupDescription]:
         found = dict(await _classic(caller, broker, mine, authorized_operations, seconds))
         for describe in (_consumer, _share, _streams):
-            others = [group for group in mine if _may_be_of_another_type(found[group])]
+            others = [group for group in mine if _may_be_of_another_type(answer_of(group, found))]
             if not others:
                 break
             try:

@@ -23,10 +23,10 @@ async def list_groups(
     protocol_types: Collection[str],
     timeout: float | None,
 ) -> GroupListing:
-    async def ask(broker: int) -> list[ListedGroup]:
-        return await _of_broker(caller, broker, states, types, timeout)
+    async def ask(broker: int, seconds: float) -> list[ListedGroup]:
+        return await _of_broker(caller, broker, states, types, seconds)
 
-    answers, failed = await ask_every_broker(caller, ask)
+    answers, failed = await ask_every_broker(caller, ask, timeout=timeout)
     # A group that moves between the answers may be listed by both coordinators.
     groups = {group.group_id: group for answer in answers for group in answer}
     return GroupListing(
@@ -40,11 +40,11 @@ async def list_groups(
 
 
 async def _of_broker(
-    caller: Caller, broker: int, states: Sequence[str], types: Sequence[str], timeout: float | None
+    caller: Caller, broker: int, states: Sequence[str], types: Sequence[str], timeout: float
 ) -> list[ListedGroup]:
     before_types = _WITH_STATES if states else None
     try:
-        reply = await caller.call(
+        reply = await caller.call_owner(
             ListGroupsRequest(list(states), list(types)),
             ListGroupsResponse,
             to=broker,
@@ -55,7 +55,7 @@ async def _of_broker(
         # Brokers whose listing has no types have classic groups and, at most, consumer groups.
         if not {"classic", "consumer"} <= {each.lower() for each in types}:
             raise
-        reply = await caller.call(
+        reply = await caller.call_owner(
             ListGroupsRequest(list(states)),
             ListGroupsResponse,
             to=broker,

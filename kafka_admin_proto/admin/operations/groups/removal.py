@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.coordinators import KeyType, ask_coordinators
 from kafka_admin_proto.admin.operations.failures import (
     Failure,
     answer_of,
     failure,
-    raise_failure,
 )
 from kafka_admin_proto.admin.operations.groups.describing import describe_groups
 from kafka_admin_proto.admin.operations.groups.model import (
@@ -119,8 +119,10 @@ async def _all_members(caller: Caller, group: str, timeout: float | None) -> lis
     """The members of a group, static ones by their instance ids. Raises BrokerError."""
     (description,) = await describe_groups(caller, [group], False, timeout)
     if description.error is not None:
-        code = error_code(description.error).code
-        raise_failure(code or -1, description.message, context=f"group {group!r}")
+        name = description.error
+        # A code that is not known is its own name.
+        code = int(name) if name.lstrip("-").isdigit() else error_code(name).code
+        raise BrokerError(code or -1, description.message, context=f"group {group!r}")
     return [
         MemberToRemove("" if each.instance_id else each.member_id, each.instance_id)
         for each in description.members
