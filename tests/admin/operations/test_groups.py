@@ -106,7 +106,8 @@ def test_a_listing_joins_the_brokers_that_answer(
         (5, ["consumer"], ["Empty"], (5, ["consumer"], ["Empty"])),
         (4, ["consumer"], [], None),
         (4, ["Classic", "consumer"], ["Empty"], (4, [], ["Empty"])),
-        (3, ["classic", "consumer"], [], (3, [], [])),
+        (3, ["classic"], [], (3, [], [])),
+        (4, ["classic", "share"], [], None),
         (3, [], ["Empty"], None),
     ],
 )

@@ -37,7 +37,7 @@ from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, FakeCaller
 from tests.admin.operations.coordinators import coordinator_of, find_coordinator
 
-NOT_COORDINATOR, SUBSCRIBED, AUTHORIZATION = 16, 86, 30
+NOT_COORDINATOR, LOADING, SUBSCRIBED, AUTHORIZATION = 16, 14, 86, 30
 
 Key = tuple[str, str, int]
 
@@ -248,3 +248,15 @@ def test_a_group_that_cannot_be_asked_is_the_error_of_each_partition() -> None:
     assert [(each.partition, each.error) for each in results] == [
         (0, "GROUP_ID_NOT_FOUND"), (1, "GROUP_ID_NOT_FOUND")
     ]  # fmt: skip
+
+
+def test_a_partition_whose_error_stays_leaves_the_others() -> None:
+    client = Client()
+    parts = [OffsetCommitResponsePartition(0, 0), OffsetCommitResponsePartition(1, LOADING)]
+    topic = OffsetCommitResponseTopic("t", partitions=parts)
+    client.handlers[OffsetCommitRequest] = lambda request, call: OffsetCommitResponse(
+        topics=[topic]
+    )
+    offsets: dict[tuple[str, int], int | NewOffset] = {("t", 0): 1, ("t", 1): 1}
+    results = asyncio.run(client.alter_group_offsets("g", offsets, timeout=0.05))
+    assert [each.error for each in results] == [None, "COORDINATOR_LOAD_IN_PROGRESS"]

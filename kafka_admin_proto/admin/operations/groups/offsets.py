@@ -277,9 +277,8 @@ async def _alter(
     )
     results = []
     for topic, partition in partitions:
-        if altered.error is not None:
-            why: Failure = (altered.error, altered.message)
-        else:
+        why: Failure = (altered.error, altered.message)
+        if altered.error is None or (topic, partition) in altered.codes:
             why = failure(answer_of((topic, partition), altered.codes))
         results.append(AlteredOffset(topic, partition, *why))
     return results
