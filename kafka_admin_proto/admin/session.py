@@ -212,6 +212,8 @@ class Session(Caller):
         """The error of an answer that is worth another attempt; empty if there is none."""
         if call.to is Target.CONTROLLER and says_not_controller(reply.body):
             self._is_stale = True
+            # A controller that resigns says so of what it has written down, which may last.
+            call.maybe_repeated |= bool(self.config.bootstrap_controllers)
             return f"NOT_CONTROLLER{call.controller_error}"
         code = getattr(reply.body, "error_code", 0)
         return error_label(code) if code and is_transient(code) else ""

@@ -513,6 +513,12 @@ def test_controllers_are_asked_for_the_active_one() -> None:
             config = client_config(bootstrap_controllers=cluster.nodes[1].address)
             async with Session(config) as client:
                 assert (await create(client)).broker == 2
+                cluster.on(
+                    CreateTopicsRequest,
+                    lambda request, broker: created("NOT_CONTROLLER"),
+                    lambda request, broker: created("TOPIC_ALREADY_EXISTS"),
+                )
+                assert (await create(client)).maybe_repeated
                 assert (await list_groups(client)).broker == 2
             cluster.on(DescribeClusterRequest, lambda *_: DescribeClusterResponse(error_code=114))
             async with Session(config) as client:
