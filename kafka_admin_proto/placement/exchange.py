@@ -59,10 +59,10 @@ class Exchange:
 
     def optimize(self, fewest_moves: int) -> None:
         """Make the assignment the best one; ``fewest_moves`` is a lower bound of its moves."""
-        self._level_directly()
         if self._moves() <= fewest_moves and max(self.load) - min(self.load) <= 1:
             return
         self._build_table()
+        self._level_directly()
         while cycle := self._negative_cycle():
             for step in cycle:
                 self._apply(step)
@@ -98,34 +98,33 @@ class Exchange:
                 for target in sorted(order, key=self.load.__getitem__):
                     if self.load[source] - self.load[target] < 2:
                         break
-                    partition = self._cheapest(source, target)
-                    if partition is not None:
-                        self._apply((source, partition, target))
+                    if self._least_delta(source, target) is not None:
+                        self._apply((source, self._partition(source, target), target))
                         moved = True
                         break
 
-    def _cheapest(self, source: int, target: int, least: int = -1) -> int | None:
-        """The partition in which a replica goes from one broker to another at the least cost.
+    def _least_delta(self, source: int, target: int) -> int | None:
+        """The least cost at which a replica goes from one broker to another; None if none may."""
+        at = (source * len(self.load) + target) * 3
+        for delta in _DELTAS:
+            if self._table[at + delta + 1]:
+                return delta
+        return None
 
-        ``least`` is the least cost that there is: the search ends where it is found.
-        """
-        best, found = 2, None
-        for partition in sorted(self._partitions_of[source] - self._partitions_of[target]):
-            if target not in self._allowed[partition]:
-                continue
-            if not self._may_go(partition, source, target):
-                continue
-            delta = self._delta(partition, source, target)
-            if delta < best:
-                best, found = delta, partition
-                if best <= least:
-                    break
-        return found
+    def _partition(self, source: int, target: int) -> int:
+        """The first partition in which a replica goes from one broker to another at that cost."""
+        least = self._least_delta(source, target)
+        return next(
+            partition
+            for partition in sorted(self._partitions_of[source] - self._partitions_of[target])
+            if target in self._allowed[partition]
+            and self._delta(partition, source, target) == least
+            and self._may_go(partition, source, target)
+        )
 
     def _apply(self, step: Step) -> None:
         source, partition, target = step
-        if self._table:
-            self._enter(partition, -1)
+        self._enter(partition, -1)
         self.chosen[partition].remove(source)
         self.chosen[partition].add(target)
         self._partitions_of[source].remove(partition)
@@ -134,8 +133,7 @@ class Exchange:
         self._in_rack[partition][self._rack_of[target]] += 1
         self.load[source] -= 1
         self.load[target] += 1
-        if self._table:
-            self._enter(partition, +1)
+        self._enter(partition, +1)
 
     def _build_table(self) -> None:
         """Count, for each pair of brokers and each delta, the partitions that allow the step."""
@@ -161,14 +159,12 @@ class Exchange:
 
     def _edges(self) -> list[tuple[int, int, int]]:
         """(from, to, cost) of the folded residual graph; the last node is the load."""
-        brokers, table, edges = len(self.load), self._table, []
+        brokers, edges = len(self.load), []
         for source in range(brokers):
             for target in range(brokers):
-                at = (source * brokers + target) * 3
-                for delta in _DELTAS:
-                    if table[at + delta + 1]:
-                        edges.append((source, target, delta))
-                        break
+                delta = self._least_delta(source, target)
+                if delta is not None:
+                    edges.append((source, target, delta))
         for broker, load in enumerate(self.load):
             edges.append((broker, brokers, self._unit * (2 * load + 1)))
             edges.append((brokers, broker, -self._unit * (2 * load - 1)))
@@ -194,22 +190,12 @@ class Exchange:
 
     def _steps(self, cycle: list[int]) -> list[Step]:
         """The steps of a cycle of nodes, a partition for each edge between two brokers."""
+        load = len(self.load)
         steps = [
-            (source, self._partition(source, target), target)
+            (source, _LOAD if load in (source, target) else self._partition(source, target), target)
             for source, target in zip(cycle, [*cycle[1:], cycle[0]], strict=True)
         ]
         return [step for step in self._uncrossed(steps) if step[1] != _LOAD]
-
-    def _partition(self, source: int, target: int) -> int:
-        """The partition that an edge of the graph stands for."""
-        brokers = len(self.load)
-        if brokers in (source, target):
-            return _LOAD
-        at = (source * brokers + target) * 3
-        least = next(delta for delta in _DELTAS if self._table[at + delta + 1])
-        partition = self._cheapest(source, target, least)
-        assert partition is not None
-        return partition
 
     def _uncrossed(self, steps: list[Step]) -> list[Step]:
         """Steps of which no two are in each other's way, out of a cycle of negative cost.

@@ -180,8 +180,9 @@ class _Filling:
         self._shared = [[0] * len(load) for _ in load]
         self.chosen: list[set[int]] = [set() for _ in home]
         self._in_rack = [[0] * len(brokers.rack_sizes) for _ in home]
-        # What can stay is counted first: the rest then goes where it is missing. A broker with many
-        # replicas is asked last, so that what cannot stay leaves the loaded ones.
+        # All replicas are counted where they are before any is placed: the first partitions would
+        # otherwise take brokers for empty. Where a rack has too many of a partition, those on the
+        # brokers with the most replicas are the ones that leave.
         for each in home:
             for broker in each:
                 load[broker] += 1

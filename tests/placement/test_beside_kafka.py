@@ -27,7 +27,7 @@ from tools.jars import fetch
 
 JAVA = Path(__file__).parents[1] / "java"
 LIBRARIES = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
-CLUSTERS = 1000 if EXHAUSTIVE else 120
+CLUSTERS = 1000 if EXHAUSTIVE else 80
 
 Ask = Callable[[str, str, list["Drawn"]], list[Assignment]]
 

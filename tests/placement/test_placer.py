@@ -29,7 +29,9 @@ from tests.placement.clusters import (
 
 SEEDS = st.integers(0, 2**32)
 #: Clusters that are drawn in one test.
-DRAWN = 1500 if EXHAUSTIVE else 300
+DRAWN = 1500 if EXHAUSTIVE else 100
+#: Seeds of draws where moves from loaded brokers straight to lighter ones are not enough.
+CYCLES = (286, 407, 461, 495, 507, 723, 917)
 
 
 def draw_current(random: random.Random, brokers: list[int], partitions: int) -> list[list[int]]:
@@ -111,7 +113,7 @@ def best(
 
 
 def test_no_assignment_is_more_even_and_none_as_even_takes_fewer_moves() -> None:
-    for seed in range(DRAWN):
+    for seed in (*range(DRAWN), *CYCLES):
         draw = random.Random(seed)
         racks = draw_racks(draw, draw.randint(1, 6))
         current = draw_current(draw, [*racks], draw.randint(1, 7))

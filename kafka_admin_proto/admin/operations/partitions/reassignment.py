@@ -180,7 +180,8 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         failed = await throttles.apply(self, changes, timeout=deadline.left)
         if failed:
             raise AdminError(
-                f"the throttle could not be set, so that nothing was moved: {'; '.join(failed)}"
+                f"the throttle could not be set, so that nothing was moved: {'; '.join(failed)}; "
+                "verifying the reassignment removes what was set elsewhere"
             )
         results = await self.alter_partition_reassignments(
             wanted,
