@@ -203,7 +203,7 @@ def test_silence_ends_in_time_and_names_the_broker() -> None:
             start = time.monotonic()
             with pytest.raises(RequestTimedOutError) as caught:
                 await create(client, timeout=0.3)
-            assert 0.3 <= time.monotonic() - start < 1
+            assert 0.3 <= time.monotonic() - start < 5
             assert "CreateTopics was not done within 0.3 s" in str(caught.value)
             assert f"the answer of broker 1 ({cluster.bootstrap})" in str(caught.value)
             assert caught.value.may_have_acted
@@ -243,7 +243,7 @@ def test_a_throttled_client_waits() -> None:
             await list_groups(client)
             start = time.monotonic()
             await list_groups(client)
-            assert 0.19 < time.monotonic() - start < 2
+            assert 0.19 < time.monotonic() - start < 9
             with pytest.raises(RequestTimedOutError, match=r"wants no request for [56]\d\.\d s"):
                 await list_groups(client, timeout=0.1)
 
@@ -260,8 +260,8 @@ def test_a_transient_error_is_asked_again_until_the_time_is_over() -> None:
         async with cluster, session(cluster.bootstrap) as client:
             assert (await list_groups(client)).body == groups("a")
             cluster.on(ListGroupsRequest, fails)
-            client.backoff = Backoff(1, 1)  # longer than what is left
-            assert (await list_groups(client, timeout=0.5)).body.error_code == loading
+            client.backoff = Backoff(60, 60)  # longer than what is left
+            assert (await list_groups(client, timeout=9)).body.error_code == loading
 
     run_without_leaks(run())
 
@@ -364,7 +364,7 @@ def test_a_live_bootstrap_address_is_found_among_dead_ones() -> None:
                 slow.on(ApiVersionsRequest, lambda request, broker: SILENCE)
                 async with session(f"{slow.bootstrap},{cluster.bootstrap}") as client:
                     assert list(await client.brokers()) == [1]
-            assert time.monotonic() - start < 2
+            assert time.monotonic() - start < 5
 
     run_without_leaks(run())
 
@@ -426,7 +426,7 @@ def test_a_broker_that_never_was_is_an_error_and_one_that_was_is_waited_for() ->
             with pytest.raises(RequestTimedOutError, match="broker 2"):
                 await list_groups(client, to=2, timeout=0.2)
             both = await client.call_all(
-                ListGroupsRequest(), ListGroupsResponse, brokers=[1, 2], timeout=0.3
+                ListGroupsRequest(), ListGroupsResponse, brokers=[1, 2], timeout=1
             )
             assert isinstance(both[1], Reply)
             assert isinstance(both[2], RequestTimedOutError)
