@@ -35,7 +35,11 @@ from kafka_admin_proto.protocol.connection.limits import Limits
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
 from kafka_admin_proto.protocol.connection.words import api_words, error_words
 from kafka_admin_proto.protocol.frames import frame
-from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY, SASL_AUTHENTICATE_KEY
+from kafka_admin_proto.protocol.headers import (
+    API_VERSIONS_KEY,
+    SASL_AUTHENTICATE_KEY,
+    SASL_HANDSHAKE_KEY,
+)
 from kafka_admin_proto.protocol.payload_writers import api_key_of, write_request
 from kafka_admin_proto.protocol.payloads import (
     UNSUPPORTED_VERSION,
@@ -54,7 +58,6 @@ Trace: TypeAlias = Callable[[bool, SentRequest, Message | None], None]
 _HIGHEST_CORRELATION_ID = (1 << 31) - 1
 #: What a broker takes for a client's software name and version (KIP-511).
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
-
 
 #: A request without an answer, and what takes the answer where that is the connection's own.
 _Pending: TypeAlias = tuple[SentRequest, Handler | None]
@@ -177,10 +180,11 @@ class ClientConnection(BaseConnection[ClientEvent]):
                 f"{'no ' if self._sasl is None else ''}credentials; it authenticates again when "
                 "it is ready and has some"
             )
-        if self._versions.get(SASL_AUTHENTICATE_KEY, 0) < 1:
+        needed = (SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY)
+        if any(self._versions.get(key, 0) < 1 for key in needed):
             raise LocalProtocolError(
-                "the broker has no SaslAuthenticate v1, so no re-authentication; make another "
-                "connection"
+                "the broker has no SaslHandshake v1 and SaslAuthenticate v1, so no "
+                "re-authentication; make another connection"
             )
         self._enter(State.REAUTHENTICATING)
         self._authenticate(self._sasl)

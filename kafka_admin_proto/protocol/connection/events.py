@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -126,4 +126,3 @@ class ConnectionClosed(msgspec.Struct, frozen=True):
 
 ClientEvent: TypeAlias = Ready | ResponseReceived | Reauthenticated | ConnectionClosed
 ServerEvent: TypeAlias = RequestReceived | Authenticated | ConnectionClosed
-NoEvent: TypeAlias = Literal[Signal.NEED_DATA, Signal.PAUSED]

@@ -31,8 +31,8 @@ class Sasl(ABC):
     __slots__ = ("_password", "mechanism", "user")
 
     def __init__(self, mechanism: str, user: str, password: str) -> None:
-        if not user or "\0" in user or "\0" in password:
-            raise ValueError("a SASL user needs a name, and neither it nor the password has NULs")
+        if not user or not (scram.is_sasl_text(user) and scram.is_sasl_text(password)):
+            raise ValueError("a SASL user needs a name; it and the password are UTF-8 without NULs")
         self.mechanism = mechanism
         self.user = user
         self._password = password

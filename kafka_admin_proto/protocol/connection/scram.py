@@ -62,6 +62,8 @@ class ScramCredential(msgspec.Struct, frozen=True):
     ) -> ScramCredential:
         """The credential of a password, with a new salt by default; ValueError as above."""
         name = hash_of(mechanism)
+        if not is_sasl_text(password):
+            raise ValueError("a SASL password is UTF-8 without NULs")
         salt = secrets.token_bytes(_NEW_SALT_BYTES) if salt is None else salt
         salted = hashlib.pbkdf2_hmac(name, password.encode(), salt, iterations)
         client_key = hmac.digest(salted, b"Client Key", name)
@@ -80,6 +82,14 @@ def hash_of(mechanism: str) -> str:
     if mechanism not in HASHES:
         raise ValueError(f"{mechanism!r} is no SCRAM mechanism of Kafka's: {', '.join(HASHES)}")
     return HASHES[mechanism]
+
+
+def is_sasl_text(text: str) -> bool:
+    """Whether a name or password has bytes in UTF-8, and no NUL among them.
+
+    An error of Python's own codec would carry the text along.
+    """
+    return not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
 
 
 class Verbatim:

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_admin_proto import RemoteProtocolError, SaslError
 from kafka_admin_proto.protocol import frame
-from kafka_admin_proto.protocol.connection import Sasl, SaslPlain, SaslScram
+from kafka_admin_proto.protocol.connection import Sasl, SaslPlain, SaslScram, ScramCredential
 from tests.protocol.connection.pair import SASL_SERVER, Pair
 
 SECRET = "hunter2hunter2"
@@ -94,8 +94,15 @@ def test_what_the_trace_sees_is_masked_in_its_repr() -> None:
     assert not any(SECRET in each for each in seen)
 
 
-@pytest.mark.parametrize(("user", "password"), [("", "x"), ("a\0b", "x"), ("a", SECRET + "\0")])
+@pytest.mark.parametrize(
+    ("user", "password"), [("", "x"), ("a\0b", "x"), ("a", SECRET + "\0"), ("a", SECRET + "\udc80")]
+)
 def test_names_and_passwords_that_no_broker_takes(user: str, password: str) -> None:
     with pytest.raises(ValueError, match="NULs") as caught:
         SaslPlain(user, password)
     assert SECRET not in str(caught.value)
+    assert caught.value.__context__ is None
+    with pytest.raises(ValueError, match="NULs") as refused:
+        ScramCredential.of_password("SCRAM-SHA-256", SECRET + "\udc80")
+    assert SECRET not in str(refused.value)
+    assert refused.value.__context__ is None

@@ -11,6 +11,8 @@ from kafka_admin_proto import (
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
     SaslError,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
 )
 from kafka_admin_proto.errors import LocalProtocolError, RemoteProtocolError
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
@@ -189,7 +191,7 @@ def test_who_cannot_authenticate_again() -> None:
     old = Pair(
         client={"sasl": login("PLAIN")}, server={"sasl": SASL_SERVER, "apis": apis_with(1, 0)}
     ).start()
-    with pytest.raises(LocalProtocolError, match="no SaslAuthenticate v1"):
+    with pytest.raises(LocalProtocolError, match="no SaslHandshake v1 and SaslAuthenticate v1"):
         old.client.reauthenticate()
 
 
@@ -217,10 +219,14 @@ def test_nobody_becomes_another_user(sasl: Sasl, fault: str) -> None:
 
 
 def test_an_old_handshake_does_not_authenticate_again() -> None:
-    pair = another(login("PLAIN"))
-    pair.client._versions = {**pair.client._versions, 17: 0}
+    pair = Pair(client={"sasl": login("PLAIN")}, server={"sasl": SASL_SERVER}).start()
     with pytest.raises(SaslError, match="needs SaslHandshake v1"):
-        pair.exchange(pair.client.reauthenticate())
+        pair.exchange(pair.client.send(SaslHandshakeRequest(mechanism="PLAIN"), version=0))
+    pair.exchange(to_client=pair.server.data_to_send())
+    answer = pair.at_client[-1]
+    assert isinstance(answer, ResponseReceived)
+    assert isinstance(answer.response.body, SaslHandshakeResponse)
+    assert answer.response.body.error_code == 34
 
 
 def test_a_token_without_a_handshake_after_authentication() -> None:
