@@ -88,6 +88,9 @@ def test_a_trusted_broker_is_asked(files: Files) -> None:
     assert outcome(context, files.trust) == ""
     assert outcome(context, files.trust, "localhost") == ""
     pem = files.authority.certificate.file.read_text()
+    commented = files.authority.certificate.file.with_name("commented.pem")
+    commented.write_text(f"# Autorité\n{pem}", "utf-8")
+    assert outcome(context, {**files.trust, "ssl.truststore.location": str(commented)}) == ""
     inline = {"security.protocol": "SSL", "ssl.truststore.certificates": pem.replace("\n", " ")}
     assert outcome(context, inline) == ""
 

@@ -59,7 +59,8 @@ class Pool:
     def adopt(self, address: Address, broker: int) -> None:
         """A bootstrap address is that broker's own: its connection serves for both."""
         found = self._connections.get(address)
-        if found is not None and found.is_usable and broker not in self._connections:
+        own = self._connections.get(broker)
+        if found is not None and found.is_usable and (own is None or not own.is_usable):
             found.adopt(broker)
             self._connections[broker] = found
 

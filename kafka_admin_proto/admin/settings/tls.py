@@ -132,7 +132,7 @@ def _store(properties: Mapping[str, str], store: str, inline: str) -> str | None
             f"ssl.{store}.location: cannot read {location}: {error.strerror or error}"
         ) from None
     if _BEGIN.encode() in data:  # what it is, whatever its type is said to be
-        return data.decode("utf-8", "replace")
+        return data.decode("ascii", "ignore")  # comments in between may have other characters
     if kind == "PEM":
         raise ConfigurationError(f"ssl.{store}.location: {location} has no PEM in it")
     raise ConfigurationError(
