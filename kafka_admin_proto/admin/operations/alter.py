@@ -23,6 +23,7 @@ from kafka_admin_proto.admin.alter.plans import (
     Step,
     TopicPlan,
 )
+from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs, ConfigChange
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
@@ -40,6 +41,9 @@ from kafka_admin_proto.admin.operations.waiting import every_broker_sees, every_
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnsupportedVersionError
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+
+#: What a plan that took all of the time leaves for carrying it out: 0 would mean not to wait.
+_LEAST_S = 0.001
 
 
 class AlteredTopic(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,10 +135,12 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         dry_run: bool = False,
     ) -> list[AlteredTopic]:
         """Plan, and carry the plan out; ``dry_run`` changes nothing and validates what it can."""
+        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
         plan = await self.plan_alter_topics(
-            alterations, reading=reading, duplicates=duplicates, seed=seed
+            alterations, reading=reading, duplicates=duplicates, seed=seed, timeout=deadline.left
         )
-        return await self.run_alter_plan(plan, timeout=timeout, validate_only=dry_run)
+        left = max(deadline.left, _LEAST_S) if timeout > 0 else timeout
+        return await self.run_alter_plan(plan, timeout=left, validate_only=dry_run)
 
 
 async def _states(
@@ -181,6 +187,11 @@ async def _moving(
     try:
         found = await caller.list_partition_reassignments(asked, timeout=deadline.left)
     except UnsupportedVersionError:  # before 2.4 clients do not move replicas
+        return moving
+    except BrokerError as refused:
+        # It takes a right to the cluster, which adding partitions and setting configs does not.
+        if refused.error != "CLUSTER_AUTHORIZATION_FAILED":
+            raise
         return moving
     for each in found:
         moving.setdefault(each.topic, {})[each.partition] = each.target

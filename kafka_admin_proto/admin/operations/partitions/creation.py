@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.operations.failures import failure
+from kafka_admin_proto.admin.operations.failures import Failure, failure, failure_of
 from kafka_admin_proto.admin.operations.metadata import leaderless, metadata_of_names, slices
 from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
 from kafka_admin_proto.admin.retry import Deadline, retry_items
-from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.create_partitions_request import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -110,9 +110,9 @@ async def send_new_partitions(
         results |= await retry_items(caller, some, attempt, timeout=deadline.left)
     for name, topic in wanted.items():
         if name not in results:
-            unanswered = "the controller's answer does not name this topic; describe it"
+            error, message = unanswered("topic")
             results[name] = CreatedPartitions(
-                topic=name, count=topic.count, error="UNKNOWN_SERVER_ERROR", message=unanswered
+                topic=name, count=topic.count, error=error, message=message
             )
     return {name: await _judged(caller, each, deadline) for name, each in results.items()}
 
@@ -182,6 +182,12 @@ async def _waited_for(
         )
         for each in results
     ]
+
+
+def unanswered(what: str) -> Failure:
+    """The failure of an item that the controller's answer leaves out."""
+    fault = f"the controller's answer does not name this {what}; look at what is there"
+    return failure_of(RemoteProtocolError(fault))
 
 
 def missing_partitions(name: str, topic: MetadataResponseTopic | None, count: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.operations.failures import failure, raise_failure
-from kafka_admin_proto.admin.operations.partitions.creation import late
+from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
 from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
@@ -72,7 +72,7 @@ class ElectLeaders(Caller):
 
         if asked:
             answers = await retry_items(self, asked, attempt, timeout=deadline.left)
-            results = [answers[each] for each in asked if each in answers]
+            results = [answers.get(each) or _unanswered(each) for each in asked]
         else:
             everything = await attempt([], deadline.left)
             results = [each for _, each in sorted(everything.items()) if each.elected or each.error]
@@ -136,6 +136,12 @@ async def _waited_for(
             each = msgspec.structs.replace(each, complete=not own, missing=own, message=note)
         judged.append(each)
     return judged
+
+
+def _unanswered(partition: Partition) -> ElectedLeader:
+    error, message = unanswered("partition")
+    topic, number = partition
+    return ElectedLeader(topic=topic, partition=number, elected=False, error=error, message=message)
 
 
 def _place(topic: str, partition: int) -> str:

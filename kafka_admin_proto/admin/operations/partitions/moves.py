@@ -9,6 +9,7 @@ import msgspec
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.operations.failures import Failure, failure, raise_failure
 from kafka_admin_proto.admin.operations.metadata import slices
+from kafka_admin_proto.admin.operations.partitions.creation import unanswered
 from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline, retry_items
@@ -111,8 +112,7 @@ class MovePartitions(Caller):
         results: dict[Partition, PartitionResult] = {}
         for some in slices(list(replicas), _PARTITIONS_PER_REQUEST):
             results |= await retry_items(self, some, attempt, timeout=deadline.left)
-        unanswered = ("UNKNOWN_SERVER_ERROR", "the controller's answer does not name it")
-        return [results.get(each) or _result(each, unanswered) for each in replicas]
+        return [results.get(each) or _result(each, unanswered("partition")) for each in replicas]
 
     async def list_partition_reassignments(
         self,

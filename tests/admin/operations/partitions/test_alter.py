@@ -25,10 +25,14 @@ from kafka_admin_proto.messages.incremental_alter_configs_response import (
 from kafka_admin_proto.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
 )
+from kafka_admin_proto.messages.list_partition_reassignments_response import (
+    ListPartitionReassignmentsResponse,
+)
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.schema.versions import VersionRange
 from tests.admin.operations.partitions.cluster import INVALID_CONFIG, Cluster
 
+CLUSTER_AUTHORIZATION_FAILED = 31
 CHANGING = (
     CreatePartitionsRequest, AlterPartitionReassignmentsRequest, IncrementalAlterConfigsRequest,
 )  # fmt: skip
@@ -229,6 +233,20 @@ def test_brokers_before_2_4_have_no_reassignments() -> None:
         assert key is not None
         cluster.spoken[key] = VersionRange.NONE
         (result,) = await cluster.alter_topics([TopicAlteration("a", partitions=2)])
+        assert result.complete is True
+
+    asyncio.run(run())
+
+
+def test_who_may_not_see_the_cluster_may_still_alter_a_topic() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1]]})
+        cluster.handlers[ListPartitionReassignmentsRequest] = lambda request, call: (
+            ListPartitionReassignmentsResponse(error_code=CLUSTER_AUTHORIZATION_FAILED)
+        )
+        (result,) = await cluster.alter_topics(
+            [TopicAlteration("a", partitions=2, configs={"x": "1"})]
+        )
         assert result.complete is True
 
     asyncio.run(run())

@@ -12,8 +12,13 @@ from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
 )
+from kafka_admin_proto.messages.alter_partition_reassignments_response import (
+    AlterPartitionReassignmentsResponse,
+)
 from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsRequest
+from kafka_admin_proto.messages.create_partitions_response import CreatePartitionsResponse
 from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest
+from kafka_admin_proto.messages.elect_leaders_response import ElectLeadersResponse
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import MetadataResponse
 from kafka_admin_proto.schema.versions import VersionRange
@@ -191,5 +196,21 @@ def test_unclean_elections_need_brokers_from_2_4() -> None:
             await cluster.elect_leaders([("a", 0)], election="unclean")
         with pytest.raises(ValueError, match="'preferred' or 'unclean'"):
             await cluster.elect_leaders(election="clean")  # type: ignore[arg-type]
+
+    asyncio.run(run())
+
+
+def test_what_an_answer_leaves_out_is_an_error_of_the_client() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 2]]})
+        cluster.handlers[CreatePartitionsRequest] = lambda *_: CreatePartitionsResponse()
+        cluster.handlers[ElectLeadersRequest] = lambda *_: ElectLeadersResponse()
+        cluster.handlers[AlterPartitionReassignmentsRequest] = lambda *_: (
+            AlterPartitionReassignmentsResponse()
+        )
+        (created,) = await cluster.create_partitions([NewPartitions("a", 2)])
+        (elected,) = await cluster.elect_leaders([("a", 0)])
+        (moved,) = await cluster.alter_partition_reassignments({("a", 0): [2]})
+        assert created.error == elected.error == moved.error == "RemoteProtocolError"
 
     asyncio.run(run())
