@@ -35,9 +35,9 @@ from kafka_admin_proto.admin.operations.partitions.progress import (
     read_replicas,
     unknown_partition,
 )
-from kafka_admin_proto.admin.operations.topic_partitions import Partition
+from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.placement import regenerate
+from kafka_admin_proto.placement import count_moves, regenerate
 
 #: Seconds between two attempts to move a replica into a log dir of a broker that lacks it still.
 _PAUSE_S = 0.1
@@ -113,16 +113,13 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         load = Counter(broker for replicas in current.values() for broker in replicas)
         proposed: dict[Partition, list[int]] = {}
         moves = 0
-        for topic in dict.fromkeys(name for name, _ in current):
-            own = {number: each for (name, number), each in current.items() if name == topic}
-            numbers = sorted(own)
-            load -= Counter(broker for replicas in own.values() for broker in replicas)
-            found = regenerate(
-                racks, [own[number] for number in numbers], elsewhere=load, seed=seed
-            )
+        for topic, numbers in by_topic(sorted(current)).items():
+            own = [current[topic, number] for number in numbers]
+            load -= Counter(broker for replicas in own for broker in replicas)
+            found = regenerate(racks, own, elsewhere=load, seed=seed)
+            moves += count_moves(own, found)
             for number, replicas in zip(numbers, found, strict=True):
                 proposed[topic, number] = replicas
-                moves += len({*replicas} - {*own[number]})
                 load.update(replicas)
         paths = await read_paths(self, current, deadline)
         return GeneratedReassignment(_rows(current, paths), _rows(proposed, {}), moves)
