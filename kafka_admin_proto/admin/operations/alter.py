@@ -42,7 +42,7 @@ from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnsupportedVersionError
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 
-#: What a plan that took all of the time leaves for carrying it out: 0 would mean not to wait.
+#: Seconds for what comes when all of the time is over: 0 would mean not to wait.
 _LEAST_S = 0.001
 
 
@@ -327,7 +327,7 @@ class _Run:
         found: dict[str, tuple[Failure, int]] = {}
         try:
             answers = await self._caller.alter_partition_reassignments(
-                moves, timeout=self._deadline.left
+                moves, timeout=max(self._deadline.left, _LEAST_S)
             )
         except KafkaAdminProtoError as failed:
             return {name: (failure_of(failed), 0) for name, _ in moves}
