@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
+from tests.admin.live.controllers import wait_until
 from tests.admin.live.kafka_tools import KafkaTools
 from tools.clusters import Cluster
 
@@ -62,9 +63,12 @@ def test_a_topic_from_its_creation_to_its_end(
     assert "PartitionCount: 2" in described(kafka_tools, cluster, name)
     change = "--partitions 4 --replication-factor 3 --config retention.ms=8000"
     assert run(cluster, f"topics alter {name} {change} --yes")["errors"] == []
+    # Replicas that are still copied do not count for Kafka's command.
+    wait_until(
+        lambda: "ReplicationFactor: 3" in described(kafka_tools, cluster, name), "three replicas"
+    )
     there = described(kafka_tools, cluster, name)
     assert "PartitionCount: 4" in there
-    assert "ReplicationFactor: 3" in there
     assert "retention.ms=8000" in there
     (found,) = run(cluster, f"topics describe {name} --lag")["topics"]
     assert [each["partition"] for each in found["partitions"]] == [0, 1, 2, 3]
@@ -105,11 +109,12 @@ def test_moving_leading_configuring(
     file.write_text(json.dumps({"version": 1, "partitions": [move]}))
     ours = f"--reassignment-json-file {file}"
     run(cluster, f"partitions reassign {ours} --throttle 10000000")
-    for _ in range(100):
+
+    def is_completed() -> bool:
         state = run(cluster, f"partitions verify {ours}")
-        if state["done"]:
-            break
-    assert state["partitions"][0]["state"] == "completed"
+        return bool(state["done"]) and state["partitions"][0]["state"] == "completed"
+
+    wait_until(is_completed, "the partition on its new brokers")
     verified = kafka_tools.run(
         "ReassignPartitionsCommand", "--bootstrap-server", cluster.bootstrap,
         "--reassignment-json-file", str(file), "--verify",
