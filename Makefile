@@ -63,7 +63,7 @@ demo-spark: $(SPARK)
 	$(VENV)/bin/kap report build/tables --release 4.0 --out build/report.html
 
 test: $(SPARK)
-	$(RUN) -m pytest $(TESTS) --durations=15 --file-budget=100
+	$(RUN) -m pytest $(TESTS) --durations=15 --file-budget=20
 
 test-python: $(READY)
 	$(RUN) -m tools.other_python $(PYTHON_SUITE) $(PYTHON_TESTS)

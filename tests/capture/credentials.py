@@ -151,15 +151,15 @@ def without_packets(packets: Sequence[Packet]) -> Iterator[tuple[str, list[Packe
 
 
 def with_flips(
-    packets: Sequence[Packet], some: int | None, seed: int
+    packets: Sequence[Packet], some: int, seed: int
 ) -> Iterator[tuple[str, list[Packet]]]:
-    """A bit of a packet's flags, sequence number or bytes the other way: each, or ``some``."""
+    """A bit of a packet's flags, sequence number or bytes turned: ``some`` of all bits."""
     bits = [
         (at, bit)
         for at, packet in enumerate(packets)
         for bit in range(_IN_HEADER + 8 * len(packet.data))
     ]
-    for at, bit in bits if some is None else random.Random(seed).sample(bits, some):
+    for at, bit in random.Random(seed).sample(bits, min(some, len(bits))):
         changed = [*packets[:at], _flipped(packets[at], bit), *packets[at + 1 :]]
         yield f"bit {bit} of packet {at} flipped", changed
 
