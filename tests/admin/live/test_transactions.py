@@ -167,6 +167,7 @@ def test_tokens_beside_kafkas_own_command(
             assert 0 < renewed <= token.max_ms
             other = await admin.create_delegation_token(owner="User:bob")
             assert (other.owner, other.requester) == ("User:bob", "User:admin")
+            await asyncio.sleep(_HEARD_S)
             await admin.expire_delegation_token(token.hmac)
             await admin.expire_delegation_token(other.hmac)
             await asyncio.sleep(_HEARD_S)
