@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -68,6 +71,18 @@ def topics_of(cluster: Cluster, tools: KafkaTools) -> set[str]:
     return set(tools.run("TopicCommand", "--bootstrap-server", cluster.bootstrap, "--list").split())
 
 
+def create_by_command(cluster: Cluster, name: str) -> tuple[int, list[bool]]:
+    """The exit code of ``kap topics create`` and whether its topics are complete."""
+    where = ["--bootstrap-server", cluster.bootstrap, "--output", "json"]
+    counts = ["--partitions", "2", "--replication-factor", "2", "--timeout", str(_TIMEOUT_S)]
+    run = subprocess.run(
+        [sys.executable, "-m", "kafka_admin_proto", "topics", "create", name, *counts, *where],
+        capture_output=True, text=True, timeout=2 * _TIMEOUT_S, check=False,
+    )  # fmt: skip
+    assert run.returncode < 2, run.stderr
+    return run.returncode, [topic["complete"] for topic in json.loads(run.stdout)["topics"]]
+
+
 def test_a_broker_is_restarted(cluster: Cluster, kafka_tools: KafkaTools, unique: Names) -> None:
     """A broker ends as operators let it end, and comes back; it is not the controller."""
     controller = active_controller(cluster)
@@ -88,7 +103,9 @@ def test_the_controller_crashes(cluster: Cluster, kafka_tools: KafkaTools, uniqu
 
     def crash() -> None:
         with node_ended(cluster, old, crash=True):
+            command = create_by_command(cluster, unique("commanded"))
             assert active_controller(cluster) != old
+            assert command == (0, [True])
 
     done = run_without_leaks(while_working(cluster, unique, crash))
     assert done

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from kafka_admin_proto import DescribeClusterRequest, DescribeClusterResponse
-from kafka_admin_proto.admin import AdminClient
+from kafka_admin_proto.admin import AdminClient, errors
 from kafka_admin_proto.admin.errors import AuthenticationError, ConnectionFailedError, TlsError
-from tests.admin.leaks import run_without_leaks
+from kafka_admin_proto.cli.app import kap
+from tests.admin.leaks import no_sockets_left, run_without_leaks
 from tests.admin.live.secured import MECHANISMS, NOWHERE, PASSWORDS, Secured
 
 #: Seconds for one call, and what it may take beyond: each of these errors comes at once.
 _TIMEOUT_S = 10.0
 _AT_ONCE_S = 5.0
+#: What no message may have in it.
+_PASSWORDS = "wrong-password|bob-secret|mallory-secret"
 #: Properties of Kafka's tools, by name.
 Properties = dict[str, str]
 
@@ -62,15 +68,31 @@ def brokers_at(secured: Secured, tmp_path: Path) -> Callable[[str, str, Properti
             return [each.port for each in reply.body.brokers]
 
     def ask(listener: str, protocol: str, properties: Properties) -> list[int]:
-        file = tmp_path / "client.properties"
-        rows = {"security.protocol": protocol, **properties}
-        file.write_text("".join(f"{name}={value}\n" for name, value in rows.items()))
-        return run_without_leaks(asked(listener, file))
+        return run_without_leaks(asked(listener, write(tmp_path, protocol, properties)))
 
     return ask
 
 
-def test_ways_in(secured: Secured, brokers_at: Callable[[str, str, Properties], list[int]]) -> None:
+def write(folder: Path, protocol: str, properties: Properties) -> Path:
+    """A file as Kafka's tools take it."""
+    file = folder / "client.properties"
+    rows = {"security.protocol": protocol, **properties}
+    file.write_text("".join(f"{name}={value}\n" for name, value in rows.items()))
+    return file
+
+
+def described(address: str, file: Path) -> tuple[int, dict[str, Any]]:
+    """The exit code of ``kap cluster describe`` and the one object that it prints."""
+    options = ["--bootstrap-server", address, "--command-config", str(file), "--output", "json"]
+    with no_sockets_left():
+        run = CliRunner().invoke(kap, ["cluster", "describe", *options])
+    assert not run.stderr, run.stderr
+    return run.exit_code, json.loads(run.stdout)
+
+
+def test_ways_in(
+    secured: Secured, tmp_path: Path, brokers_at: Callable[[str, str, Properties], list[int]]
+) -> None:
     trusting = tls(secured)
     unnamed = {**trusting, "ssl.endpoint.identification.algorithm": ""}
     ways: list[tuple[str, str, Properties]] = [
@@ -85,6 +107,9 @@ def test_ways_in(secured: Secured, brokers_at: Callable[[str, str, Properties], 
     for listener, protocol, properties in ways:
         found = brokers_at(listener, protocol, properties)
         assert found == [secured.cluster.nodes[1].ports[listener]], (listener, properties)
+        file = write(tmp_path, protocol, properties)
+        code, answer = described(secured.address(listener), file)
+        assert (code, [each["port"] for each in answer["brokers"]]) == (0, found)
 
 
 #: What goes wrong: listener, protocol, properties, the error, what it says.
@@ -159,7 +184,22 @@ def test_ways_that_are_refused(
     assert time.monotonic() - start < _AT_ONCE_S
     text = f"{raised.value} {raised.value!r}"
     assert secured.address(listener) in text
-    assert not re.search(r"wrong-password|bob-secret|mallory-secret", text)
+    assert not re.search(_PASSWORDS, text)
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_commands_that_are_refused(case: str, secured: Secured, tmp_path: Path) -> None:
+    """The same at the command line: exit code 1 and one object that says so."""
+    listener, protocol, properties, kind, said = WRONG[case]
+    start = time.monotonic()
+    file = write(tmp_path, protocol, properties(secured))
+    code, answer = described(secured.address(listener), file)
+    assert time.monotonic() - start < _AT_ONCE_S
+    (error,) = answer["errors"]
+    assert code == 1
+    assert issubclass(getattr(errors, error["error"]), kind), error
+    assert re.search(said, error["message"], re.DOTALL), error
+    assert not re.search(_PASSWORDS, json.dumps(answer))
 
 
 def test_an_advertised_address_that_does_not_resolve(secured: Secured) -> None:
