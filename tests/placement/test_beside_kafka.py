@@ -25,6 +25,9 @@ from tests.placement.clusters import (
 )
 from tools.jars import fetch
 
+#: One JVM for all.
+pytestmark = pytest.mark.xdist_group("placers")
+
 JAVA = Path(__file__).parents[1] / "java"
 LIBRARIES = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
 CLUSTERS = 1000 if EXHAUSTIVE else 80
@@ -101,6 +104,7 @@ def test_new_topics_are_as_even_as_those_of_a_controller(place: Ask) -> None:
         check_beside(drawn, ours, theirs)
 
 
+@pytest.mark.exhaustive
 def test_a_changed_replication_factor_is_as_even_as_a_new_topic(place: Ask) -> None:
     """What the controller placed, at another replication factor, beside what it would place."""
     clusters = draw_clusters(2)
@@ -116,6 +120,7 @@ def test_a_changed_replication_factor_is_as_even_as_a_new_topic(place: Ask) -> N
         check_moves(current, ours, theirs)
 
 
+@pytest.mark.exhaustive
 def test_a_topic_on_other_brokers_is_as_even_and_moves_no_more(place: Ask) -> None:
     """Brokers are added and removed, which is what a reassignment is generated for."""
     before, after = [], []
@@ -135,6 +140,7 @@ def test_a_topic_on_other_brokers_is_as_even_and_moves_no_more(place: Ask) -> No
         check_moves(now, ours, theirs)
 
 
+@pytest.mark.exhaustive
 def test_beside_the_placer_of_clusters_with_zookeeper(place: Ask) -> None:
     """It wants a rack of every broker or of none, and puts one replica into each rack at first.
 

@@ -174,14 +174,14 @@ def test_a_new_cluster(tmp_path: Path, images: Images) -> None:
     compare_everywhere(folder, images)
 
 
-@pytest.mark.parametrize("seed", range(20 if EXHAUSTIVE else 4))
+@pytest.mark.parametrize("seed", range(20 if EXHAUSTIVE else 2))
 def test_random_logs_with_transactions(tmp_path: Path, images: Images, seed: int) -> None:
     """Records of all kinds, those left out that cannot be applied, as no controller writes them."""
     batches = random_log(random.Random(seed), batches=60, transactions=True)
     compare_random(tmp_path, images, without_refused(batches), "batches", seed)
 
 
-@pytest.mark.parametrize("seed", range(20 if EXHAUSTIVE else 4))
+@pytest.mark.parametrize("seed", range(20 if EXHAUSTIVE else 2))
 def test_random_logs_with_records_that_are_refused(
     tmp_path: Path, images: Images, seed: int
 ) -> None:

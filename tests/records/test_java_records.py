@@ -39,8 +39,12 @@ from tests.records.values import batches
 
 #: Each with one process for all its tests.
 RELEASES = [
-    pytest.param(release, marks=pytest.mark.xdist_group(f"records of {release}"))
-    for release in ("3.9.2", "4.3.1", "4.4.0")
+    pytest.param(release, marks=[pytest.mark.xdist_group(f"records of {release}"), *more])
+    for release, more in (
+        ("3.9.2", [pytest.mark.exhaustive]),
+        ("4.3.1", [pytest.mark.exhaustive]),
+        ("4.4.0", []),
+    )
 ]
 FORMATS = [
     (magic, compression)

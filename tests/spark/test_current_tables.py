@@ -83,6 +83,7 @@ def test_replaced_between_sections(spark: SparkSession, folder: Path) -> None:
     assert len(set(counts)) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("killed", [False, True])
 def test_listed_while_they_are_put_in_place(
     spark: SparkSession, folder: Path, killed: bool

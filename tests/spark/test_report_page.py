@@ -19,7 +19,8 @@ from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE
 from tests.spark.report_tables import audits, everything, request, write_tables
 
-pytestmark = pytest.mark.xdist_group("spark")
+#: A report takes several seconds, a browser some more.
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.exhaustive]
 SECTIONS = ("upgrade", "clients", "audit", "errors", "rates", "latencies", "leaders", "elections",
             "problems")  # fmt: skip
 PHONE = (390, 800)
@@ -95,7 +96,6 @@ def tip(page: Page) -> str | None:
     return found
 
 
-@pytest.mark.exhaustive
 def test_every_section_has_its_plot_and_table(page: Page) -> None:
     assert page.value("[...document.querySelectorAll('main > section')].map((e) => e.id)") == list(
         SECTIONS
@@ -266,7 +266,6 @@ def test_without_the_script_all_is_there(written: Path) -> None:
     assert set(re.findall(r'href="(.)', text)) == {"#"}
 
 
-@pytest.mark.exhaustive
 def test_long_tables_are_cut_and_filtered(browser: Browser, tmp_path: Path) -> None:
     many = [
         request("Fetch", 0, at, client_id=f"app-{at:04}", client="10.0.0.1:1") for at in range(300)
@@ -298,7 +297,6 @@ def test_long_tables_are_cut_and_filtered(browser: Browser, tmp_path: Path) -> N
     page.call("Page.close")
 
 
-@pytest.mark.exhaustive
 def test_empty_tables(tmp_path: Path) -> None:
     folder = write_tables(tmp_path / "tables", {name: [] for name in everything()})
     result = run(str(folder), "--out", "-")
@@ -310,7 +308,6 @@ def test_empty_tables(tmp_path: Path) -> None:
     assert "<svg" not in result.stdout.partition("<main>")[2]
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("query", sorted(QUERIES))
 def test_single_questions(folder: Path, query: str) -> None:
     result = run(str(folder), "--query", query, "--release", "4.0", "--output", "json")
