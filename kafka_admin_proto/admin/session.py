@@ -34,6 +34,7 @@ from kafka_admin_proto.messages.describe_cluster_response import DescribeCluster
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import MetadataResponse
 from kafka_admin_proto.protocol.error_codes import error_label
+from kafka_admin_proto.protocol.payloads import expects_response
 from kafka_admin_proto.protocol.versions import supported
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 from kafka_admin_proto.values import Message
@@ -103,6 +104,8 @@ class Session(Caller):
         repeatable: bool = True,
         versions: VersionRange | None = None,
     ) -> Reply[_R]:
+        if not expects_response(request.api_key or 0, request):
+            raise AdminError("a Produce with acks 0 has no response; send it with acks 1 or -1")
         deadline = self._deadline(timeout)
         if to is Target.ANY and self.config.bootstrap_controllers:
             to = Target.CONTROLLER  # the active one has the newest state, and takes changes
