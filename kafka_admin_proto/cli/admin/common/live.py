@@ -134,7 +134,7 @@ class Live:
     def ask(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
         """The result of ``operation``; several calls of one command share a client."""
         shell = self._shell
-        if shell is not None and shell.settings.connection == self.settings.connection:
+        if shell is not None and shell.settings.client == self.settings.client:
             return shell.connection.ask(operation)
         if self._own is None:
             self.settings.check()
