@@ -52,6 +52,9 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         return f"SaslServer({', '.join(self.mechanisms)})"
 
+    def __rich_repr__(self) -> list[Any]:
+        return list(self.mechanisms)
+
 
 _MECHANISMS = ("PLAIN", *scram.HASHES)
 
