@@ -85,6 +85,8 @@ def request(
     if broker is not None and controller:
         raise click.UsageError("--broker and --controller exclude each other")
     name = _message_name(api)
+    if source is None and not sets and not live.in_shell and sys.stdin and not sys.stdin.isatty():
+        source = "-"
     given = _fields(source, sets)
     if _DESTRUCTIVE.match(name):
         confirm(f"Send {name}?", yes=yes)
@@ -199,8 +201,6 @@ def _filled(given: Any, example: Any, default: Any) -> Any:
 def _fields(source: str | None, sets: tuple[str, ...]) -> Any:
     """The request's JSON: what was read, with --set on top. Raises click.UsageError."""
     given: Any = {}
-    if source is None and not sets and sys.stdin and not sys.stdin.isatty():
-        source = "-"
     if source is not None:
         try:
             with click.open_file(source, "rb") as file:

@@ -147,6 +147,13 @@ def test_options_of_the_shell_and_of_its_lines(run: Run) -> None:
     assert (result.exit_code, "payments" in result.stdout) == (2, True)
 
 
+def test_a_request_leaves_the_lines_behind_it_to_the_shell(run: Run) -> None:
+    result = run(
+        "shell", data="request Metadata\n" + "# a comment\n" * 2000 + "topics list -o tsv\n"
+    )
+    assert (result.exit_code, "payments\t1" in result.stdout) == (0, True)
+
+
 def test_a_command_may_wait_for_ever(run: Run) -> None:
     assert run("topics create fresh --timeout inf").exit_code == 0
 
