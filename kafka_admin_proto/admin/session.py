@@ -50,6 +50,8 @@ _WRONG_ENDPOINT = (114, 115)
 _GRACE_S = 5.0
 #: Connections that may end at their first request before a client without any answer gives up.
 _ENDED_UNANSWERED = 2
+#: Addresses that a sentence names.
+_NAMED = 10
 #: Version 0 of Metadata names no controller.
 _METADATA = VersionRange(1, MAX_VERSION)
 
@@ -301,14 +303,15 @@ class Session(Caller):
         known = [] if self._view is None else list(self._view.brokers.values())
         random.shuffle(known)
         known.sort(key=lambda each: (each.id in call.failed, self._pool.failures(each.id)))
-        fresh = [each for each in known if each.id not in call.failed]
-        fresh = [each for each in fresh if not self._pool.failures(each.id)]
-        candidates: list[tuple[int | Address, Address]] = [
-            *((each.id, Address(each.host, each.port)) for each in fresh),
-            *((each, each) for each in self.config.addresses),
-            *((each.id, Address(each.host, each.port)) for each in known if each not in fresh),
-        ]
-        call.waiting = f"a connection to {' or '.join(str(address) for _, address in candidates)}"
+        fresh: list[tuple[int | Address, Address]] = []
+        failed: list[tuple[int | Address, Address]] = []
+        for each in known:
+            has_failed = each.id in call.failed or self._pool.failures(each.id)
+            (failed if has_failed else fresh).append((each.id, Address(each.host, each.port)))
+        candidates = [*fresh, *((each, each) for each in self.config.addresses), *failed]
+        named = [str(address) for _, address in candidates[:_NAMED]]
+        more = f" or {len(candidates) - _NAMED} more" if len(candidates) > _NAMED else ""
+        call.waiting = f"a connection to {' or '.join(named)}{more}"
         return await self._pool.first(candidates)
 
     async def _controller(self, call: Call[Any], view: ClusterView) -> BrokerConnection:

@@ -484,6 +484,28 @@ def test_a_broken_protocol_ends_the_connection() -> None:
     run_without_leaks(run())
 
 
+def test_a_broker_that_names_very_many_others_costs_little() -> None:
+    many = 15_000
+
+    def names_many(request: Any, broker: ScriptedBroker) -> MetadataResponse:
+        row = MetadataResponse.MetadataResponseBroker
+        return MetadataResponse(brokers=[row(id_, "", 1) for id_ in range(many)])
+
+    async def run() -> None:
+        cluster = ScriptedCluster([1])
+        cluster.on(MetadataRequest, names_many)
+        cluster.on(ListGroupsRequest, lambda *_: CLOSE)
+        async with cluster, session(cluster.bootstrap, timeout=1) as client:
+            assert len(await client.brokers()) == many
+            start = time.monotonic()
+            with pytest.raises(AdminError) as caught:
+                await list_groups(client)
+            assert time.monotonic() - start < 3
+            assert len(str(caught.value)) < 2000
+
+    run_without_leaks(run())
+
+
 def test_what_is_asked_of_an_ended_connection_has_not_acted() -> None:
     async def run() -> None:
         async with ScriptedCluster([1]) as cluster:
