@@ -484,6 +484,22 @@ def test_a_broken_protocol_ends_the_connection() -> None:
     run_without_leaks(run())
 
 
+def test_short_calls_leave_a_silent_broker_too() -> None:
+    """Their time is over long before that of the request, after which a connection is closed."""
+
+    async def run() -> None:
+        cluster = ScriptedCluster([1, 2])
+        cluster.on(ListGroupsRequest, lambda _, broker: SILENCE if broker.id == 1 else groups("2"))
+        async with cluster, session(cluster.bootstrap, request_timeout=30) as client:
+            with pytest.raises(RequestTimedOutError, match="the answer of"):
+                await list_groups(client, timeout=0.2)
+            reply = await list_groups(client, timeout=5)
+            assert reply.body == groups("2")
+            assert cluster.nodes[1].count(ListGroupsRequest) == 1
+
+    run_without_leaks(run())
+
+
 def test_a_broker_that_names_very_many_others_costs_little() -> None:
     many = 15_000
 

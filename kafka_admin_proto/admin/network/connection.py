@@ -51,6 +51,8 @@ class BrokerConnection(asyncio.Protocol):
         self.apis: dict[int, VersionRange] = {}
         #: Answers so far, that to ApiVersions left out.
         self.answered = 0
+        #: Whether a call's time was over before any answer came, and none has come since.
+        self.is_silent = False
         #: On the loop's clock: until then the broker wants no request of ours.
         self.muted_until = 0.0
         self._config = config
@@ -206,6 +208,7 @@ class BrokerConnection(asyncio.Protocol):
 
     def _answer(self, event: ResponseReceived) -> None:
         self.answered += 1
+        self.is_silent = False
         self._mute(event.response.body)
         self._slots.release()
         waiting: asyncio.Future[ResponseReceived] = event.request.context
