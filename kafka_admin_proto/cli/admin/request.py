@@ -209,7 +209,7 @@ def _fields(source: str | None, sets: tuple[str, ...]) -> Any:
             raise click.UsageError(f"cannot read {source}: {error.strerror or error}") from None
         try:
             given = msgspec.json.decode(text) if text.strip() else {}
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise click.UsageError(f"the request is not JSON: {error}") from None
     for each in sets:
         path, sign, value = each.partition("=")
@@ -220,7 +220,7 @@ def _fields(source: str | None, sets: tuple[str, ...]) -> Any:
             raise click.UsageError(f"--set {each}: expected PATH=VALUE, as in topics[0].name=a")
         try:
             parsed = msgspec.json.decode(value.encode())
-        except (msgspec.DecodeError, UnicodeEncodeError):
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             parsed = value
         given = _with(given, steps, parsed, path)
     return given

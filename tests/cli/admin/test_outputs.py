@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.cli.admin.conftest import Run
+from tests.cli.admin.scripted_broker import ScriptedBroker
 
 #: Commands that change nothing, or the same again; their forms can be compared.
 COMMANDS = [
@@ -139,6 +140,19 @@ def test_no_connection_is_one_object(form: str, run: Run) -> None:
     assert error["error"] == "ConnectionFailedError"
     assert "localhost:1" in error["message"]
     assert form == "jsonl" or found["topics"] == []
+
+
+def test_the_end_of_the_time_has_its_own_name(run: Run, broker: ScriptedBroker) -> None:
+    broker.silent.add("DescribeConfigs")
+    result = run("configs get --topic orders --timeout 0.5 --output json")
+    assert result.exit_code == 1
+    (error,) = json.loads(result.stdout)["errors"]
+    assert error["error"] == "RequestTimedOutError"
+    assert "not done within 0.5 s" in error["message"]
+
+
+def test_json_that_is_too_deep_is_refused(run: Run) -> None:
+    assert run("request Metadata --json -", data="[" * 100_000).exit_code == 2
 
 
 @pytest.mark.parametrize(
