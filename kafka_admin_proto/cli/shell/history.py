@@ -13,7 +13,7 @@ _NAMED = re.compile(r"""([\w.\-]+)["']?\s*[=:]""")
 _OPTION = re.compile(r"--([\w-]+)")
 _WORD = re.compile(r"[\w.\-]+")
 #: The command that takes any field of any request: a credential may be the value of a config whose
-#: name stands elsewhere on the line, or a token that no name tells.
+#: name stands elsewhere on the line, or a token in a field whose name says nothing.
 _REQUEST = re.compile(r"\s*(kap\s+)?request\b")
 _TOKENS = re.compile(r"\b(SaslAuthenticate|auth_?bytes|hmac)\b", re.IGNORECASE)
 

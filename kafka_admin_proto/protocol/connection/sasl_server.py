@@ -10,7 +10,7 @@ import msgspec
 
 from kafka_admin_proto.protocol.connection import scram
 
-#: Whether a user's password is that one; to be told in constant time (``hmac.compare_digest``).
+#: Whether a user has that password; to be compared in constant time (``hmac.compare_digest``).
 PlainVerifier = Callable[[str, str], bool]
 #: A user's credential, None for a user that does not exist.
 ScramLookup = Callable[[str], scram.ScramCredential | None]
