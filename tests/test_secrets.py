@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import importlib
 import pickle
+import pkgutil
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 from uuid import UUID
@@ -11,6 +14,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
+import kafka_admin_proto
 from kafka_admin_proto import (
     AlterUserScramCredentialsRequest,
     CreateDelegationTokenResponse,
@@ -555,3 +559,30 @@ def test_misplaced_credentials_stay_out_of_errors() -> None:
     text: Any = "soon"
     with pytest.raises(EncodeError, match="got 'soon'"):
         DeleteTopicsRequest(timeout_ms=text).encode(1)
+
+
+def test_what_repr_masks_rich_masks_too() -> None:
+    """msgspec gives each struct a ``__rich_repr__`` with all its fields."""
+    import_everything()
+    plain: Any = msgspec.Struct
+    forgotten = [
+        kind.__qualname__
+        for kind in structs_below(plain)
+        if kind.__module__.startswith("kafka_admin_proto.")
+        and kind.__repr__ is not plain.__repr__
+        and kind.__rich_repr__ is plain.__rich_repr__
+    ]
+    assert forgotten == []
+
+
+def import_everything() -> None:
+    for module in pkgutil.walk_packages(kafka_admin_proto.__path__, "kafka_admin_proto."):
+        if not module.name.startswith(("kafka_admin_proto.messages.", "kafka_admin_proto.spark")):
+            with contextlib.suppress(ImportError):  # of an extra that is not installed
+                importlib.import_module(module.name)
+
+
+def structs_below(kind: Any) -> Iterator[Any]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from structs_below(each)

@@ -13,10 +13,8 @@ from pathlib import Path
 
 from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.config import client_config
-from kafka_admin_proto.admin.errors import AdminError
 from kafka_admin_proto.admin.network.tracing import Trace
 from kafka_admin_proto.admin.session import Session
-from kafka_admin_proto.protocol.payloads import expects_response
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
@@ -75,8 +73,6 @@ class BaseClient(Session):
         It is sent again only if it surely was not sent. Error codes in the response are left to the
         caller. Raises as ``call`` does.
         """
-        if not expects_response(message.api_key or 0, message):
-            raise AdminError("a Produce with acks 0 has no response; send it with acks 1 or -1")
         wanted = None if version is None else VersionRange(version, version)
         reply = await self.call(
             message, Message, to=broker, timeout=timeout, repeatable=False, versions=wanted

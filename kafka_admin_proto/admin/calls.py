@@ -56,7 +56,7 @@ class Call(Generic[_R]):
     def timed_out(self) -> RequestTimedOutError:
         """The error for the end of the call's time."""
         may_have_acted = self.is_sent or self.maybe_repeated
-        parts = [f"{self.api} was not done within {self.deadline.seconds:g} s"]
+        parts = [f"{self.api} was not done within {round(self.deadline.seconds, 2):g} s"]
         asked = self.inner or self
         why = "" if asked is self else ", to know the brokers"
         parts.append(f"waiting for {asked.waiting}{why}")

@@ -13,6 +13,8 @@ from kafka_admin_proto.messages.metadata_response import MetadataResponse
 from kafka_admin_proto.protocol.error_codes import error_code
 from kafka_admin_proto.values import StructValue
 
+#: Brokers that a sentence names.
+_NAMED = 20
 _NOT_CONTROLLER = error_code("NOT_CONTROLLER").code
 
 
@@ -34,7 +36,9 @@ class ClusterView(msgspec.Struct, frozen=True):
     @property
     def ids(self) -> str:
         """The live brokers, for sentences."""
-        return ", ".join(map(str, sorted(self.brokers))) or "none"
+        ids = sorted(self.brokers)
+        more = [f"and {len(ids) - _NAMED} more"] if len(ids) > _NAMED else []
+        return ", ".join([*map(str, ids[:_NAMED]), *more]) or "none"
 
 
 def view_of(response: MetadataResponse | DescribeClusterResponse) -> ClusterView:

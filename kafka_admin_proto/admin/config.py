@@ -19,6 +19,9 @@ from kafka_admin_proto.wire.secrets import MASK
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
+#: A string of the protocol has a length of two bytes.
+_LONGEST_CLIENT_ID_BYTES = 32767
+
 #: Properties that are times in milliseconds → attribute in seconds.
 _TIMES = {
     "default.api.timeout.ms": "timeout",
@@ -108,12 +111,24 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
                 f"security protocol {self.security_protocol} "
                 + ("needs an ssl_context" if self.uses_tls else "has no use for an ssl_context")
             )
+        self._check_client_id()
         self._check_sasl()
         for name in ("timeout", "request_timeout", "connect_timeout", "metadata_max_age"):
             if not getattr(self, name) > 0:
                 raise ConfigurationError(
                     f"{name} is {getattr(self, name)}; it has to be more than 0 seconds"
                 )
+
+    def _check_client_id(self) -> None:
+        """Refuse a client_id that the header of a request cannot carry."""
+        try:
+            size = len(self.client_id.encode())
+        except UnicodeEncodeError:
+            raise ConfigurationError("client_id is not UTF-8; use other characters") from None
+        if size > _LONGEST_CLIENT_ID_BYTES:
+            raise ConfigurationError(
+                f"client_id has {size} bytes; it may have {_LONGEST_CLIENT_ID_BYTES}"
+            )
 
     def _check_sasl(self) -> None:
         if not self.uses_sasl:
@@ -133,6 +148,10 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
                 f"{self.security_protocol} needs a user and a password: sasl_username and "
                 "sasl_password, or sasl.jaas.config in a properties file"
             )
+        try:
+            self.credentials()
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from None
 
     @property
     def addresses(self) -> tuple[Address, ...]:
@@ -159,6 +178,11 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
         return f"ClientConfig({parts})"
+
+    def __reduce__(self) -> str:
+        raise TypeError(
+            "a ClientConfig may hold a password and is not pickled; make another one there"
+        )
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         shown = [(name, getattr(self, name)) for name in self.__struct_fields__]

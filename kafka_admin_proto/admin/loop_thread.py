@@ -34,11 +34,11 @@ class LoopThread:
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """What the coroutine returns or raises; Ctrl-C cancels it."""
         try:
-            loop = self._started()
+            with self._lock:  # `stop` comes before or after both, and then cancels the work
+                future = asyncio.run_coroutine_threadsafe(work, self._started())
         except BaseException:
             work.close()
             raise
-        future = asyncio.run_coroutine_threadsafe(work, loop)
         try:
             return future.result()
         except concurrent.futures.CancelledError:
@@ -58,20 +58,20 @@ class LoopThread:
             thread.join()
 
     def _started(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._stopped:
-                raise AdminError("the client is closed")
-            if self._thread is threading.current_thread():
-                raise AdminError(
-                    "a trace function runs in the client's own thread and cannot call the client"
-                )
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_run, args=(self._loop,), name=self._name, daemon=True
-                )
-                self._thread.start()
-            return self._loop
+        """The running loop; only to be called with the lock held."""
+        if self._stopped:
+            raise AdminError("the client is closed")
+        if self._thread is threading.current_thread():
+            raise AdminError(
+                "a trace function runs in the client's own thread and cannot call the client"
+            )
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(
+                target=_run, args=(self._loop,), name=self._name, daemon=True
+            )
+            self._thread.start()
+        return self._loop
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

@@ -34,6 +34,7 @@ from kafka_admin_proto.messages.describe_cluster_response import DescribeCluster
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import MetadataResponse
 from kafka_admin_proto.protocol.error_codes import error_label
+from kafka_admin_proto.protocol.payloads import expects_response
 from kafka_admin_proto.protocol.versions import supported
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 from kafka_admin_proto.values import Message
@@ -49,6 +50,10 @@ _WRONG_ENDPOINT = (114, 115)
 _GRACE_S = 5.0
 #: Connections that may end at their first request before a client without any answer gives up.
 _ENDED_UNANSWERED = 2
+#: Seconds that a timer of the event loop may be early.
+_TIMER_S = 0.001
+#: Addresses that a sentence names.
+_NAMED = 10
 #: Version 0 of Metadata names no controller.
 _METADATA = VersionRange(1, MAX_VERSION)
 
@@ -103,6 +108,8 @@ class Session(Caller):
         repeatable: bool = True,
         versions: VersionRange | None = None,
     ) -> Reply[_R]:
+        if not expects_response(request.api_key or 0, request):
+            raise AdminError("a Produce with acks 0 has no response; send it with acks 1 or -1")
         deadline = self._deadline(timeout)
         if to is Target.ANY and self.config.bootstrap_controllers:
             to = Target.CONTROLLER  # the active one has the newest state, and takes changes
@@ -226,6 +233,7 @@ class Session(Caller):
         if (asked_ms := getattr(call.request, "timeout_ms", 0)) > 0:
             limit = max(limit, asked_ms / 1000 + _GRACE_S)
         call.is_sent = True
+        answered = connection.answered
         try:
             async with asyncio.timeout(limit):
                 event = await connection.request(call.request, version)
@@ -243,6 +251,11 @@ class Session(Caller):
             call.is_sent = False
             call.failed.add(connection.broker)
             raise silent from None
+        except asyncio.CancelledError:
+            # Others may still wait for their answers, so it stays open; new calls go elsewhere.
+            if call.deadline.left < _TIMER_S and connection.answered == answered:
+                connection.is_silent = True
+            raise
         call.is_sent = False
         self._was_answered = True
         body = event.response.body
@@ -293,20 +306,32 @@ class Session(Caller):
 
     async def _any(self, call: Call[Any]) -> BrokerConnection:
         now = asyncio.get_running_loop().time()
-        if usable := [each for each in self._pool.usable if each.broker not in call.failed]:
-            return min(usable, key=lambda each: (each.muted_until > now, each.in_flight))
+        usable = [each for each in self._pool.usable if each.broker not in call.failed]
+        usable.sort(key=lambda each: (each.is_silent, each.muted_until > now, each.in_flight))
+        if usable and not usable[0].is_silent:
+            return usable[0]
         known = [] if self._view is None else list(self._view.brokers.values())
         random.shuffle(known)
         known.sort(key=lambda each: (each.id in call.failed, self._pool.failures(each.id)))
-        fresh = [each for each in known if each.id not in call.failed]
-        fresh = [each for each in fresh if not self._pool.failures(each.id)]
-        candidates: list[tuple[int | Address, Address]] = [
-            *((each.id, Address(each.host, each.port)) for each in fresh),
-            *((each, each) for each in self.config.addresses),
-            *((each.id, Address(each.host, each.port)) for each in known if each not in fresh),
-        ]
-        call.waiting = f"a connection to {' or '.join(str(address) for _, address in candidates)}"
-        return await self._pool.first(candidates)
+        fresh: list[tuple[int | Address, Address]] = []
+        failed: list[tuple[int | Address, Address]] = []
+        for each in known:
+            has_failed = each.id in call.failed or self._pool.failures(each.id)
+            (failed if has_failed else fresh).append((each.id, Address(each.host, each.port)))
+        candidates = [*fresh, *((each, each) for each in self.config.addresses), *failed]
+        silent = {each.address for each in usable}
+        candidates = [each for each in candidates if each[1] not in silent]
+        if not candidates:
+            return usable[0]
+        named = [str(address) for _, address in candidates[:_NAMED]]
+        more = f" or {len(candidates) - _NAMED} more" if len(candidates) > _NAMED else ""
+        call.waiting = f"a connection to {' or '.join(named)}{more}"
+        try:
+            return await self._pool.first(candidates)
+        except ConnectionFailedError:
+            if usable:
+                return usable[0]
+            raise
 
     async def _controller(self, call: Call[Any], view: ClusterView) -> BrokerConnection:
         if view.controller is None:

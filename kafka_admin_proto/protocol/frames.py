@@ -15,8 +15,8 @@ _SIZE = struct.Struct(">i").unpack_from
 #: Up to here a payload is copied twice, which takes less time than a view of the buffer.
 _SMALL_BYTES = 4096
 
-#: What other protocols begin with, where a frame has its size.
-_STRANGERS = {
+#: Protocol detection: how other protocols begin, where a frame has its size.
+_OTHER_PROTOCOLS = {
     b"\x16\x03": "a TLS handshake: the port speaks TLS, or the capture is encrypted",
     b"\x15\x03": "a TLS alert: the port speaks TLS, or the capture is encrypted",
     b"\x17\x03": "TLS application data: the capture is encrypted",
@@ -45,9 +45,9 @@ def check_frame_size(prefix: bytes, limit: int, offset: int) -> int:
     size = int.from_bytes(prefix, "big", signed=True)
     if 0 <= size <= limit:
         return size
-    stranger = _STRANGERS.get(prefix) or _STRANGERS.get(prefix[:2])
-    if stranger:
-        fault = f"not a Kafka frame but {stranger}"
+    other = _OTHER_PROTOCOLS.get(prefix) or _OTHER_PROTOCOLS.get(prefix[:2])
+    if other:
+        fault = f"not a Kafka frame but {other}"
     elif size < 0:
         fault = f"frame size {size} is negative"
     else:

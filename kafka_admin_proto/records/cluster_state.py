@@ -220,6 +220,9 @@ class ScramUser(msgspec.Struct):
     def __repr__(self) -> str:
         return f"ScramUser(iterations={self.iterations})"
 
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("iterations", self.iterations)]
+
 
 class Token(msgspec.Struct):
     """A delegation token; the log has no secret of it. Timestamps: milliseconds since 1970."""

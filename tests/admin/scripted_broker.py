@@ -80,6 +80,12 @@ class ScriptedBroker:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def write_raw(self, data: bytes) -> None:
+        """Write to all connections behind TLS's back, so that it breaks."""
+        for writer in self._writers:
+            transport: Any = writer.transport
+            transport._ssl_protocol._transport.write(data)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
         task = asyncio.current_task()

@@ -68,6 +68,21 @@ def test_the_password_is_in_no_text() -> None:
     assert "alice" in repr(config)
 
 
+def test_keys_are_in_no_text() -> None:
+    tls = TlsSettings(certificate="cert", key="hush", key_password="hush2")
+    for text in (repr(tls), repr(tls.__rich_repr__())):
+        assert "hush" not in text
+        assert "certificate" in text
+
+
+def test_passwords_and_keys_are_not_pickled() -> None:
+    config = client_config(BROKER, security_protocol="SASL_PLAINTEXT", sasl_mechanism="PLAIN",
+                           sasl_username="alice", sasl_password="hush")  # fmt: skip
+    for each in (config, TlsSettings(key="hush")):
+        with pytest.raises(TypeError, match="is not pickled"):
+            pickle.dumps(each)
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -102,6 +117,13 @@ def test_the_password_is_in_no_text() -> None:
              "ssl_context": ssl.create_default_context()},
             "has no use for an ssl_context",
         ),
+        (
+            {"bootstrap_servers": BROKER, "sasl_mechanism": "PLAIN", "sasl_username": "a",
+             "sasl_password": "\udc80"},
+            "are UTF-8 without NULs",
+        ),
+        ({"bootstrap_servers": BROKER, "client_id": "\udc80"}, "client_id is not UTF-8"),
+        ({"bootstrap_servers": BROKER, "client_id": "ä" * 16384}, "client_id has 32768 bytes"),
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_refused(settings: dict[str, Any], said: str) -> None:

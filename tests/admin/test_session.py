@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from typing import Any
 
@@ -21,6 +22,7 @@ from kafka_admin_proto.admin import (
     UnresolvedError,
     client_config,
 )
+from kafka_admin_proto.admin.network.opening import open_connection
 from kafka_admin_proto.admin.retry import Backoff
 from kafka_admin_proto.admin.session import Session
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
@@ -35,6 +37,7 @@ from kafka_admin_proto.messages import (
     MetadataRequest,
     MetadataResponse,
     ProduceRequest,
+    ProduceResponse,
 )
 from kafka_admin_proto.protocol.error_codes import error_code
 from kafka_admin_proto.schema.versions import VersionRange
@@ -481,6 +484,84 @@ def test_a_broken_protocol_ends_the_connection() -> None:
     run_without_leaks(run())
 
 
+def test_short_calls_leave_a_silent_broker_too() -> None:
+    """Their time is over long before that of the request, after which a connection is closed."""
+
+    async def run() -> None:
+        cluster = ScriptedCluster([1, 2])
+        cluster.on(ListGroupsRequest, lambda _, broker: SILENCE if broker.id == 1 else groups("2"))
+        async with cluster, session(cluster.bootstrap, request_timeout=30) as client:
+            with pytest.raises(RequestTimedOutError, match="the answer of"):
+                await list_groups(client, timeout=0.2)
+            reply = await list_groups(client, timeout=5)
+            assert reply.body == groups("2")
+            assert cluster.nodes[1].count(ListGroupsRequest) == 1
+
+    run_without_leaks(run())
+
+
+def test_a_broker_that_names_very_many_others_costs_little() -> None:
+    many = 15_000
+
+    def names_many(request: Any, broker: ScriptedBroker) -> MetadataResponse:
+        row = MetadataResponse.MetadataResponseBroker
+        return MetadataResponse(brokers=[row(id_, "", 1) for id_ in range(many)])
+
+    async def run() -> None:
+        cluster = ScriptedCluster([1])
+        cluster.on(MetadataRequest, names_many)
+        cluster.on(ListGroupsRequest, lambda *_: CLOSE)
+        async with cluster, session(cluster.bootstrap, timeout=1) as client:
+            assert len(await client.brokers()) == many
+            start = time.monotonic()
+            with pytest.raises(AdminError) as caught:
+                await list_groups(client)
+            assert time.monotonic() - start < 3
+            assert len(str(caught.value)) < 2000
+
+    run_without_leaks(run())
+
+
+def test_what_is_asked_of_an_ended_connection_has_not_acted() -> None:
+    async def run() -> None:
+        async with ScriptedCluster([1]) as cluster:
+            (address,) = client_config(cluster.bootstrap).addresses
+            connection = await open_connection(address, client_config(cluster.bootstrap))
+            connection.close(ConnectionLostError("it was silent", may_have_acted=True))
+            with pytest.raises(ConnectionLostError, match="it was silent") as caught:
+                await connection.request(ListGroupsRequest(), 0)
+            assert not caught.value.may_have_acted
+            await connection.wait_closed()
+
+    run_without_leaks(run())
+
+
+def test_each_address_of_a_host_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first address swallows packets, as a firewall does."""
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        connect = loop.sock_connect
+        tried = []
+
+        async def sock_connect(sock: socket.socket, where: Any) -> None:
+            tried.append(where)
+            if len(tried) == 1:
+                await asyncio.sleep(60)
+            await connect(sock, where)
+
+        async with ScriptedCluster([1]) as cluster:
+            (address,) = client_config(cluster.bootstrap).addresses
+            way = (socket.AF_INET, socket.SOCK_STREAM, 0, "", (address.host, address.port))
+            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [way, way])
+            monkeypatch.setattr(loop, "sock_connect", sock_connect)
+            async with session(cluster.bootstrap, connect_timeout=1) as client:
+                assert list(await client.brokers()) == [1]
+        assert len(tried) == 2
+
+    run_without_leaks(run())
+
+
 def test_a_client_that_never_got_an_answer_gives_up() -> None:
     async def run() -> None:
         cluster = ScriptedCluster([1])
@@ -611,5 +692,7 @@ def test_any_request_can_be_sent() -> None:
             assert isinstance(await admin.send(MetadataRequest()), MetadataResponse)
             with pytest.raises(AdminError, match="acks 0 has no response"):
                 await admin.send(ProduceRequest(acks=0))
+            with pytest.raises(AdminError, match="acks 0 has no response"):
+                await admin.call(ProduceRequest(acks=0), ProduceResponse, timeout=1)
 
     run_without_leaks(run())

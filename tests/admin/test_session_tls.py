@@ -15,11 +15,13 @@ import pytest
 from kafka_admin_proto.admin import (
     ConfigurationError,
     ConnectionFailedError,
+    ConnectionLostError,
     client_config,
 )
 from kafka_admin_proto.admin.session import Session
+from kafka_admin_proto.messages import ListGroupsRequest, ListGroupsResponse
 from tests.admin.leaks import run_without_leaks
-from tests.admin.scripted_broker import ScriptedCluster
+from tests.admin.scripted_broker import SILENCE, ScriptedBroker, ScriptedCluster
 from tests.oracle import skip_or_fail
 from tools.clusters import Authority, Certificate
 
@@ -143,6 +145,36 @@ def test_brokers_that_ask_for_a_certificate(files: Files) -> None:
     with pytest.raises(ConfigurationError, match="cannot be used") as caught:
         client_config("a:1", command_config={**texts, "ssl.key.password": "wrong-secret"})
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x17\x03\x03\x00\x20" + bytes(32), bytes(40)], ids=["record", "none"]
+)
+def test_tls_that_breaks_after_the_handshake_is_a_lost_connection(
+    files: Files, data: bytes
+) -> None:
+    def breaks(request: object, broker: ScriptedBroker) -> object:
+        broker.write_raw(data)
+        return SILENCE
+
+    def answers(request: object, broker: ScriptedBroker) -> object:
+        return ListGroupsResponse()
+
+    async def run() -> None:
+        cluster = ScriptedCluster([1])
+        cluster.nodes[1].ssl = listener(files.server)
+        cluster.on(ListGroupsRequest, answers, breaks, breaks, answers)
+        async with cluster:
+            config = client_config(cluster.bootstrap, command_config=files.trust)
+            async with Session(config) as client:
+                await client.call(ListGroupsRequest(), ListGroupsResponse)
+                with pytest.raises(ConnectionLostError, match=r"TLS with .* broke") as caught:
+                    await client.call(ListGroupsRequest(), ListGroupsResponse, repeatable=False)
+                assert caught.value.may_have_acted
+                reply = await client.call(ListGroupsRequest(), ListGroupsResponse)
+                assert reply.maybe_repeated
+
+    run_without_leaks(run())
 
 
 def test_a_handshake_without_an_end_is_given_up(files: Files) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -160,3 +161,23 @@ except AdminError:
         capture_output=True, text=True, timeout=30, check=True,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("refused\n", "")
+
+
+def test_a_call_that_comes_while_the_thread_is_stopped_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The loop has been handed out, and is gone before the coroutine is in it."""
+    thread = LoopThread("test")
+    assert thread.run(later(1)) == 1
+    submit = asyncio.run_coroutine_threadsafe
+    stopping = threading.Thread(target=thread.stop)
+
+    def slow_submit(work: Any, loop: asyncio.AbstractEventLoop) -> Any:
+        stopping.start()
+        stopping.join(0.3)
+        return submit(work, loop)
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", slow_submit)
+    with pytest.raises(AdminError, match="was closed while it was at work"):
+        thread.run(later(2, 60))
+    stopping.join()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -32,12 +32,15 @@ class TopicAlteration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     delete_configs: list[str] = []
 
     def __repr__(self) -> str:
-        shown = {key: MASK if is_secret_name(key) else value for key, value in self.configs.items()}
-        return (
-            f"TopicAlteration(name={self.name!r}, partitions={self.partitions}, "
-            f"replication_factor={self.replication_factor}, assignment={self.assignment!r}, "
-            f"configs={shown!r}, delete_configs={self.delete_configs!r})"
-        )
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"TopicAlteration({parts})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        fields["configs"] = {
+            key: MASK if is_secret_name(key) else value for key, value in self.configs.items()
+        }
+        return list(fields.items())
 
     @property
     def wanted_partitions(self) -> int | None:

@@ -38,8 +38,11 @@ class AddPartitionsStep(msgspec.Struct, frozen=True, tag_field="step", tag="add_
 
 class _ConfigStep(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
-        fields = ", ".join(f"{field}={self._shown(field)!r}" for field in self.__struct_fields__)
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
         return f"{type(self).__name__}({fields})"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        return [(field, self._shown(field)) for field in self.__struct_fields__]
 
     def _shown(self, field: str) -> object:
         value = getattr(self, field)

@@ -51,6 +51,8 @@ class BrokerConnection(asyncio.Protocol):
         self.apis: dict[int, VersionRange] = {}
         #: Answers so far, that to ApiVersions left out.
         self.answered = 0
+        #: Whether a call's time was over before any answer came, and none has come since.
+        self.is_silent = False
         #: On the loop's clock: until then the broker wants no request of ours.
         self.muted_until = 0.0
         self._config = config
@@ -206,6 +208,7 @@ class BrokerConnection(asyncio.Protocol):
 
     def _answer(self, event: ResponseReceived) -> None:
         self.answered += 1
+        self.is_silent = False
         self._mute(event.response.body)
         self._slots.release()
         waiting: asyncio.Future[ResponseReceived] = event.request.context
@@ -234,10 +237,15 @@ class BrokerConnection(asyncio.Protocol):
 
     def _lost(self, error: Exception | None) -> ConnectionFailedError:
         """Why the peer, or the network, has ended the connection."""
-        if isinstance(error, ssl.SSLError):
-            return handshake_failed(self.address, error)
         if not self._ready.done():
+            if isinstance(error, ssl.SSLError):
+                return handshake_failed(self.address, error)
             return ended_early(self.address, uses_tls=self._config.uses_tls)
+        if isinstance(error, ssl.SSLError):
+            reason = (error.reason or str(error)).lower().replace("_", " ")
+            return ConnectionLostError(
+                f"TLS with {self.name} broke ({reason})", address=str(self.address)
+            )
         reason = f" ({error})" if error else ""
         hint = ""
         if not self.answered and not self._config.uses_sasl:
@@ -277,8 +285,12 @@ class BrokerConnection(asyncio.Protocol):
                 self._transport.close()
 
     def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure
+        """Raise why the connection has ended; what was not written yet has not acted."""
+        failure = self._failure
+        if isinstance(failure, ConnectionLostError):
+            raise ConnectionLostError(str(failure), address=failure.address)
+        if failure is not None:
+            raise failure
 
 
 def _name(request: Message) -> str:

@@ -6,6 +6,7 @@ import os
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -29,8 +30,17 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
     protocols: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"TlsSettings({parts})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
         has = [name for name in ("authorities", "certificate", "key") if getattr(self, name)]
-        return f"TlsSettings(has={has}, check_hostname={self.check_hostname})"
+        return [("has", has), ("check_hostname", self.check_hostname)]
+
+    def __reduce__(self) -> str:
+        raise TypeError(
+            "a TlsSettings holds a private key and is not pickled; make another one there"
+        )
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> TlsSettings:

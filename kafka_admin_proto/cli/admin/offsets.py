@@ -381,15 +381,17 @@ def _place(text: str) -> tuple[_Partition, int]:
 def _places_in(file: str) -> dict[_Partition, int]:
     import json
 
-    with click.open_file(file, encoding="utf-8") as source:
-        try:
+    try:
+        with click.open_file(file, encoding="utf-8") as source:
             rows = json.load(source)["partitions"]
-            return {(row["topic"], int(row["partition"])): int(row["offset"]) for row in rows}
-        except (ValueError, KeyError, TypeError) as error:
-            raise click.UsageError(
-                f"{file}: {error!r}; expected "
-                '{"partitions": [{"topic": "orders", "partition": 0, "offset": 4711}]}'
-            ) from None
+        return {(row["topic"], int(row["partition"])): int(row["offset"]) for row in rows}
+    except OSError as error:
+        raise click.UsageError(f"cannot read {file}: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise click.UsageError(
+            f"{file}: {error!r}; expected "
+            '{"partitions": [{"topic": "orders", "partition": 0, "offset": 4711}]}'
+        ) from None
 
 
 def _errors(items: Sequence[Row]) -> list[Row]:

@@ -85,6 +85,8 @@ def request(
     if broker is not None and controller:
         raise click.UsageError("--broker and --controller exclude each other")
     name = _message_name(api)
+    if source is None and not sets and not live.in_shell and sys.stdin and not sys.stdin.isatty():
+        source = "-"
     given = _fields(source, sets)
     if _DESTRUCTIVE.match(name):
         confirm(f"Send {name}?", yes=yes)
@@ -199,14 +201,15 @@ def _filled(given: Any, example: Any, default: Any) -> Any:
 def _fields(source: str | None, sets: tuple[str, ...]) -> Any:
     """The request's JSON: what was read, with --set on top. Raises click.UsageError."""
     given: Any = {}
-    if source is None and not sets and sys.stdin and not sys.stdin.isatty():
-        source = "-"
     if source is not None:
-        with click.open_file(source, "rb") as file:
-            text = file.read()
+        try:
+            with click.open_file(source, "rb") as file:
+                text = file.read()
+        except OSError as error:
+            raise click.UsageError(f"cannot read {source}: {error.strerror or error}") from None
         try:
             given = msgspec.json.decode(text) if text.strip() else {}
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise click.UsageError(f"the request is not JSON: {error}") from None
     for each in sets:
         path, sign, value = each.partition("=")
@@ -217,7 +220,7 @@ def _fields(source: str | None, sets: tuple[str, ...]) -> Any:
             raise click.UsageError(f"--set {each}: expected PATH=VALUE, as in topics[0].name=a")
         try:
             parsed = msgspec.json.decode(value.encode())
-        except (msgspec.DecodeError, UnicodeEncodeError):
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             parsed = value
         given = _with(given, steps, parsed, path)
     return given

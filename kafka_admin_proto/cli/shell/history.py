@@ -11,6 +11,11 @@ from kafka_admin_proto.wire.secrets import is_secret_name
 #: What stands in front of a value: name=value, "name":"value", --name value.
 _NAMED = re.compile(r"""([\w.\-]+)["']?\s*[=:]""")
 _OPTION = re.compile(r"--([\w-]+)")
+_WORD = re.compile(r"[\w.\-]+")
+#: The command that takes any field of any request: a credential may be the value of a config whose
+#: name stands elsewhere on the line, or a token in a field whose name says nothing.
+_REQUEST = re.compile(r"\s*(kap\s+)?request\b")
+_TOKENS = re.compile(r"\b(SaslAuthenticate|auth_?bytes|hmac)\b", re.IGNORECASE)
 
 
 def history_file() -> Path | None:
@@ -28,6 +33,10 @@ def history_file() -> Path | None:
 def is_secret_line(line: str) -> bool:
     """Whether something on the line may be a credential, by the name in front of it."""
     names = [*_NAMED.findall(line), *_OPTION.findall(line)]
+    if _REQUEST.match(line):
+        if _TOKENS.search(line):
+            return True
+        names += _WORD.findall(line)
     return any(is_secret_name(name) for name in names if name not in _HARMLESS)
 
 

@@ -171,7 +171,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
     def reauthenticate(self) -> bytes:
         """The bytes that start another authentication with the same credentials (KIP-368).
 
-        The event Reauthenticated tells its end. Raises LocalProtocolError without credentials,
+        The event Reauthenticated reports its end. Raises LocalProtocolError without credentials,
         when the connection is not ready, and where the broker cannot do it.
         """
         if self._sasl is None or self._state is not State.READY:

@@ -10,7 +10,7 @@ import msgspec
 
 from kafka_admin_proto.protocol.connection import scram
 
-#: Whether a user's password is that one; to be told in constant time (``hmac.compare_digest``).
+#: Whether a user has that password; to be compared in constant time (``hmac.compare_digest``).
 PlainVerifier = Callable[[str, str], bool]
 #: A user's credential, None for a user that does not exist.
 ScramLookup = Callable[[str], scram.ScramCredential | None]
@@ -51,6 +51,9 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"SaslServer({', '.join(self.mechanisms)})"
+
+    def __rich_repr__(self) -> list[Any]:
+        return list(self.mechanisms)
 
 
 _MECHANISMS = ("PLAIN", *scram.HASHES)

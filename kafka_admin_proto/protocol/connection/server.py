@@ -180,7 +180,7 @@ class ServerConnection(BaseConnection[ServerEvent]):
         return event
 
     def _refuse_version(self, request: Request) -> None:
-        """KIP-511: a client that asks for versions in a version we lack is told in version 0."""
+        """KIP-511: ApiVersions in a version that we lack is answered in version 0."""
         api_key = request.api_key
         versions = self._apis[api_key]
         if api_key != API_VERSIONS_KEY:

@@ -12,13 +12,19 @@ from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.errors import ConnectionFailedError
 from kafka_admin_proto.admin.operations.configs import ConfigOperations
 from kafka_admin_proto.admin.operations.configs.altering import AlteredConfigs, ConfigChange
-from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, ConfigSynonym
+from kafka_admin_proto.admin.operations.configs.entries import (
+    ConfigEntry,
+    ConfigSynonym,
+    entry_of_created,
+    entry_of_described,
+)
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages import alter_configs_response as replaced_messages
 from kafka_admin_proto.messages import describe_configs_response as described_messages
 from kafka_admin_proto.messages import incremental_alter_configs_response as altered_messages
 from kafka_admin_proto.messages.alter_configs_request import AlterConfigsRequest
+from kafka_admin_proto.messages.create_topics_response import CreatableTopicConfigs
 from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsRequest
 from kafka_admin_proto.messages.incremental_alter_configs_request import (
     IncrementalAlterConfigsRequest,
@@ -262,3 +268,17 @@ def test_no_repr_shows_a_credential() -> None:
     for each in (change, entry, synonym):
         assert value not in repr(each)
         assert name in repr(each)
+
+
+def test_a_sensitive_value_that_is_sent_all_the_same_is_dropped() -> None:
+    synonym = described_messages.DescribeConfigsSynonym(name="k", value="hush", source=5)
+    described = described_messages.DescribeConfigsResourceResult(
+        name="k", value="hush", is_sensitive=True, config_source=1, synonyms=[synonym]
+    )
+    created = CreatableTopicConfigs(name="k", value="hush", is_sensitive=True, config_source=1)
+    for found in (
+        entry_of_described(described, synonyms=True, documentation=False),
+        entry_of_created(created),
+    ):
+        assert found.value is None
+        assert all(each.value is None for each in found.synonyms or ())

@@ -139,10 +139,32 @@ def test_lines_of_standard_input_are_commands_of_the_shell(run: Run) -> None:
     assert run("shell", data="topics describe nothere\n").exit_code == 1
 
 
+def test_options_of_the_shell_and_of_its_lines(run: Run) -> None:
+    result = run("shell --output json", data="topics list --no-such-option\n")
+    assert (result.exit_code, json.loads(result.stdout)["errors"][0]["error"]) == (2, "UsageError")
+    assert "Metadata v" in run("shell", data="topics list --trace\n").stderr
+    result = run("shell", data="request Metadata --json /nowhere\ntopics list\n")
+    assert (result.exit_code, "payments" in result.stdout) == (2, True)
+
+
+def test_a_request_leaves_the_lines_behind_it_to_the_shell(run: Run) -> None:
+    result = run(
+        "shell", data="request Metadata\n" + "# a comment\n" * 2000 + "topics list -o tsv\n"
+    )
+    assert (result.exit_code, "payments\t1" in result.stdout) == (0, True)
+
+
+def test_a_command_may_wait_for_ever(run: Run) -> None:
+    assert run("topics create fresh --timeout inf").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("line", "secret"),
     [
         ("configs set --broker 1 ssl.key.password=x", True),
+        ("request AlterConfigs --set a[0].name=ssl.key.password --set a[0].value=x", True),
+        ("kap request SaslAuthenticate --set authBytes=x", True),
+        ("request Metadata --set topics=null", False),
         ("request AlterConfigs --json '{\"password\": 1}'", True),
         ("users set alice --password-file x", False),
         ("topics create a --config retention.ms=5", False),

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.cli.admin.conftest import Run
+from tests.cli.admin.scripted_broker import ScriptedBroker
 
 #: Commands that change nothing, or the same again; their forms can be compared.
 COMMANDS = [
@@ -141,12 +142,28 @@ def test_no_connection_is_one_object(form: str, run: Run) -> None:
     assert form == "jsonl" or found["topics"] == []
 
 
+def test_the_end_of_the_time_has_its_own_name(run: Run, broker: ScriptedBroker) -> None:
+    broker.silent.add("DescribeConfigs")
+    result = run("configs get --topic orders --timeout 0.5 --output json")
+    assert result.exit_code == 1
+    (error,) = json.loads(result.stdout)["errors"]
+    assert error["error"] == "RequestTimedOutError"
+    assert "not done within 0.5 s" in error["message"]
+
+
+def test_json_that_is_too_deep_is_refused(run: Run) -> None:
+    assert run("request Metadata --json -", data="[" * 100_000).exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("command", "name"),
     [
         ("topics list --no-such-option --output json", "UsageError"),
         ("topics create --output=json", "UsageError"),
         ("topics alter -o json", "UsageError"),
+        ("topics list --no-such-option -ojson", "UsageError"),
+        ("request Metadata --json /nowhere", "UsageError"),
+        ("offsets delete-records --offset-json-file /nowhere -o json", "UsageError"),
         ("topics delete orders --output json", "UsageError"),
         ("configs get --broker one -o json", "ValueError"),
         ("topics describe --topic-id nonsense -o json", "TopicIdError"),

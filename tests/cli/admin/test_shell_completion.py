@@ -6,12 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pexpect
 import pytest
 
+from kafka_admin_proto.cli.admin.common.live import ShellState
+from kafka_admin_proto.cli.admin.common.settings import Settings
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.scripted_broker import ScriptedBroker
 from tests.oracle import skip_or_fail
@@ -109,3 +113,31 @@ def test_without_a_cluster_it_is_silent_and_quick(run: Run, broker: ScriptedBrok
     start = time.monotonic()
     assert complete(run, "kap topics describe ") == []
     assert time.monotonic() - start < 10
+
+
+def test_tab_asks_for_no_password(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The prompt has the terminal, and completion runs in a thread beside it."""
+    config = tmp_path / "client.properties"
+    config.write_text("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n")
+    asked: list[str] = []
+
+    def prompt(text: str, **_: object) -> str:
+        asked.append(text)
+        return "x"
+
+    monkeypatch.setenv("KAP_SASL_USERNAME", "alice")
+    monkeypatch.delenv("KAP_SASL_PASSWORD", raising=False)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("click.prompt", prompt)
+    state = ShellState(Settings(bootstrap_server="localhost:1", command_config=str(config)))
+
+    async def names(client: object) -> list[str]:
+        return ["orders"]
+
+    thread = threading.Thread(target=state.names, args=("topics", names))
+    thread.start()
+    thread.join(60)
+    assert not asked
+    assert state.connection.ask(names) == ["orders"]
+    assert asked == ["Password of alice"]
+    state.connection.close()

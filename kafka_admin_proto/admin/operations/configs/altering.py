@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -60,11 +61,14 @@ class ConfigChange(msgspec.Struct, frozen=True, kw_only=True):
     subtract: dict[str, str] = {}
 
     def __repr__(self) -> str:
-        return (
-            f"ConfigChange(resource={self.resource!r}, set={_shown(self.set)}, "
-            f"delete={self.delete!r}, append={_shown(self.append)}, "
-            f"subtract={_shown(self.subtract)})"
-        )
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"ConfigChange({parts})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        shown = [(name, getattr(self, name)) for name in self.__struct_fields__]
+        return [
+            (name, _shown(value) if isinstance(value, dict) else value) for name, value in shown
+        ]
 
 
 class AlteredConfigs(msgspec.Struct, frozen=True, kw_only=True):
@@ -228,5 +232,5 @@ def _unanswered(resource: ConfigResource) -> AlteredConfigs:
     return AlteredConfigs(type=resource.type, name=resource.name, error=error, message=message)
 
 
-def _shown(values: Mapping[str, str]) -> str:
-    return repr({name: MASK if is_secret_name(name) else value for name, value in values.items()})
+def _shown(values: Mapping[str, str]) -> dict[str, str]:
+    return {name: MASK if is_secret_name(name) else value for name, value in values.items()}

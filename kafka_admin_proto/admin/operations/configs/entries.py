@@ -49,7 +49,8 @@ class ConfigSynonym(_Value, frozen=True):
 class ConfigEntry(_Value, frozen=True):
     """One config of a resource.
 
-    ``value`` is None for a ``sensitive`` one: brokers do not send it. ``source`` is Kafka's name
+    ``value`` is None for a ``sensitive`` one: brokers do not send it, and one that does is not
+    passed on. ``source`` is Kafka's name
     (DYNAMIC_TOPIC_CONFIG, DEFAULT_CONFIG). ``type`` (INT, LIST) and ``documentation`` are there
     where they were asked for and the broker has them, ``synonyms`` likewise.
     """
@@ -67,7 +68,7 @@ def entry_of_created(config: CreatableTopicConfigs) -> ConfigEntry:
     """A config in the answer to CreateTopics."""
     return ConfigEntry(
         name=config.name,
-        value=config.value,
+        value=None if config.is_sensitive else config.value,
         source=source_name(config.config_source),
         is_default=config.config_source == _DEFAULT,
         read_only=config.read_only,
@@ -82,7 +83,7 @@ def entry_of_described(
     source = config.config_source
     return ConfigEntry(
         name=config.name,
-        value=config.value,
+        value=None if config.is_sensitive else config.value,
         source=source_name(source),
         is_default=config.is_default if source < 0 else source == _DEFAULT,
         read_only=config.read_only,
@@ -90,7 +91,11 @@ def entry_of_described(
         type=_name("config_type", config.config_type) if config.config_type else None,
         documentation=(config.documentation or None) if documentation else None,
         synonyms=[
-            ConfigSynonym(name=each.name, value=each.value, source=source_name(each.source))
+            ConfigSynonym(
+                name=each.name,
+                value=None if config.is_sensitive else each.value,
+                source=source_name(each.source),
+            )
             for each in config.synonyms
         ]
         if synonyms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -57,12 +58,15 @@ class NewTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     configs: dict[str, str | None] = {}
 
     def __repr__(self) -> str:
-        shown = {key: MASK if is_secret_name(key) else value for key, value in self.configs.items()}
-        return (
-            f"NewTopic(name={self.name!r}, partitions={self.partitions}, "
-            f"replication_factor={self.replication_factor}, assignment={self.assignment!r}, "
-            f"configs={shown!r})"
-        )
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"NewTopic({parts})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        fields["configs"] = {
+            key: MASK if is_secret_name(key) else value for key, value in self.configs.items()
+        }
+        return list(fields.items())
 
 
 class CreatedTopic(msgspec.Struct, frozen=True, kw_only=True):

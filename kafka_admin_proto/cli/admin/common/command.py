@@ -66,7 +66,10 @@ class ClusterCommand(click.Command):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            self._fail(_output_asked(given) or self.default_output, failures.USAGE, error)
+            shell: ShellState | None = None if parent is None else parent.obj
+            usual = os.environ.get("KAP_OUTPUT") if shell is None else shell.settings.output
+            output = _output_asked(given) or usual or self.default_output
+            self._fail(output, failures.USAGE, error)
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -139,9 +142,11 @@ def lazy_group(name: str, help: str, elsewhere: Mapping[str, str] | None = None)
 
 def _output_asked(args: Sequence[str]) -> str:
     """The output that arguments ask for which could not be parsed."""
-    found = os.environ.get("KAP_OUTPUT", "")
+    found = ""
     for place, argument in enumerate(args):
         name, _, value = argument.partition("=")
         if name in ("--output", "-o"):
             found = value or "".join(args[place + 1 : place + 2])
+        elif argument.startswith("-o"):
+            found = argument[2:]
     return found

@@ -67,8 +67,7 @@ def of_exception(error: BaseException) -> Row:
     about = None
     if isinstance(error, ConnectionFailedError) and error.address not in ("", None):
         about = {"address": error.address}
-    name = "ConnectionFailedError" if isinstance(error, OSError) else type(error).__name__
-    return entry(name, str(error), about)
+    return entry(type(error).__name__, str(error), about)
 
 
 def is_usage(error: BaseException) -> bool:

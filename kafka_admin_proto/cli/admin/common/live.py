@@ -57,8 +57,10 @@ class ClusterConnection:
         if self._runner is None:
             from kafka_admin_proto.cli.admin.common.client import client_arguments
 
-            # Before the loop runs: it may ask for a password, which Ctrl-C is to end.
-            self._arguments = client_arguments(self.settings, may_ask=self._may_ask)
+            # Before the loop runs: it may ask for a password, which Ctrl-C is to end. A thread of
+            # completion may not: the shell's prompt has the terminal.
+            may_ask = self._may_ask and threading.current_thread() is threading.main_thread()
+            self._arguments = client_arguments(self.settings, may_ask=may_ask)
             self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         return self._runner.run(self._run(operation))
 
@@ -121,6 +123,11 @@ class Live:
         self._own: ClusterConnection | None = None
 
     @property
+    def in_shell(self) -> bool:
+        """Whether standard input has the shell's further commands."""
+        return self._shell is not None
+
+    @property
     def output(self) -> str:
         """Which of the outputs the answer is written in."""
         return self.settings.output or self._default_output
@@ -134,7 +141,7 @@ class Live:
     def ask(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
         """The result of ``operation``; several calls of one command share a client."""
         shell = self._shell
-        if shell is not None and shell.settings.connection == self.settings.connection:
+        if shell is not None and shell.settings.client == self.settings.client:
             return shell.connection.ask(operation)
         if self._own is None:
             self.settings.check()

@@ -25,9 +25,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     trace: bool = False
 
     @property
-    def connection(self) -> tuple[str | None, ...]:
-        """What decides which connection a command uses."""
-        return self.bootstrap_server, self.bootstrap_controller, self.command_config
+    def client(self) -> tuple[object, ...]:
+        """What a client is made of: commands that agree in it share one."""
+        where = self.bootstrap_server, self.bootstrap_controller, self.command_config
+        return *where, self.timeout, self.trace
 
     def check(self) -> None:
         """Raise click.UsageError where no cluster is named, or two are."""
