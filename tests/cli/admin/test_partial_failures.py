@@ -1,0 +1,52 @@
+"""What fails beside what succeeds is an error with its exit code, and dry runs foresee it."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kafka_admin_proto.messages as m
+from tests.cli.admin.conftest import Run
+from tests.cli.admin.scripted_broker import ScriptedBroker
+
+COORDINATOR_NOT_AVAILABLE, LOG_DIR_NOT_FOUND, NOT_LEADER, TOPIC_REFUSED = 15, 57, 6, 29
+
+
+def answer_of(run: Run, command: str, code: int, data: str | None = None) -> Any:
+    result = run(f"{command} --output json", data)
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def without_broker_3(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Metadata names broker 3 at a port where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    metadata = broker._Metadata
+
+    def answer(request: m.MetadataRequest) -> m.Message:
+        response = metadata(request)
+        assert isinstance(response, m.MetadataResponse)
+        response.brokers[2].port = port
+        return response
+
+    monkeypatch.setattr(broker, "_Metadata", answer)
+
+
+def test_ping_says_which_broker_does_not_answer(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_broker_3(broker, monkeypatch)
+    found = answer_of(run, "ping --timeout 1", 1)
+    assert [each["ms"] is None for each in found["brokers"]] == [False, False, True]
+    assert [each["broker"] for each in found["errors"]] == [3]
+
+
+def test_log_dirs_of_an_unknown_topic(run: Run) -> None:
+    found = answer_of(run, "logdirs --topic nothere", 1)
+    assert found["errors"][0]["topic"] == "nothere"
