@@ -47,6 +47,25 @@ def test_ping_says_which_broker_does_not_answer(
     assert [each["broker"] for each in found["errors"]] == [3]
 
 
+def test_groups_of_a_broker_that_does_not_answer_are_missed(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_broker_3(broker, monkeypatch)
+    for form in ("json", "jsonl"):
+        result = run(f"groups describe --all-groups --timeout 1 --output {form}")
+        assert result.exit_code == 1
+        assert '"broker":3,' in result.stdout.replace(" ", "")
+        assert "billing" in result.stdout
+
+
+def test_json_lines_have_the_errors_that_no_item_has(run: Run) -> None:
+    result = run("offsets get orders nothere --output jsonl")
+    assert "nothere" in result.stdout
+    result = run("topics describe 'ord.*' nothere --output jsonl")
+    assert result.exit_code == 1
+    assert '"topic":"nothere"' in result.stdout
+
+
 def test_log_dirs_of_an_unknown_topic(run: Run) -> None:
     found = answer_of(run, "logdirs --topic nothere", 1)
     assert found["errors"][0]["topic"] == "nothere"

@@ -147,8 +147,8 @@ def _lines(answer: Answer, name: str | None) -> Iterable[Any]:
         return
     items = answer.document[name]
     yield from items
-    if not any(item.get("error") for item in items):
-        yield from answer.errors
+    said = {(item.get("error"), item.get("message")) for item in items if item.get("error")}
+    yield from (each for each in answer.errors if (each["error"], each["message"]) not in said)
 
 
 def _encode(value: Any) -> bytes:
