@@ -66,6 +66,48 @@ def test_json_lines_have_the_errors_that_no_item_has(run: Run) -> None:
     assert '"topic":"nothere"' in result.stdout
 
 
+def test_a_log_dir_that_is_refused_is_an_error(
+    run: Run, broker: ScriptedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(request: m.AlterReplicaLogDirsRequest) -> m.Message:
+        r = m.AlterReplicaLogDirsResponse
+        partition = r.AlterReplicaLogDirPartitionResult(0, LOG_DIR_NOT_FOUND)
+        return r(results=[r.AlterReplicaLogDirTopicResult("orders", [partition])])
+
+    monkeypatch.setattr(ScriptedBroker, "_AlterReplicaLogDirs", staticmethod(answer), raising=False)
+    row = {"topic": "orders", "partition": 0, "replicas": [1, 2], "log_dirs": ["/nothere", "any"]}
+    file = tmp_path / "move.json"
+    file.write_text(json.dumps({"version": 1, "partitions": [row]}))
+    found = answer_of(run, f"partitions reassign --reassignment-json-file {file}", 1)
+    (error,) = found["errors"]
+    assert (error["error"], error["broker"], error["log_dir"]) == (
+        "LOG_DIR_NOT_FOUND", 1, "/nothere",
+    )  # fmt: skip
+
+
+def test_throttles_that_stay_are_an_error(run: Run, broker: ScriptedBroker) -> None:
+    file = "--reassignment-json-file tests/cli/admin/move.json"
+    for command in ("verify", "cancel"):
+        refused = m.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse(
+            error_code=TOPIC_REFUSED, resource_type=2, resource_name="orders"
+        )
+        broker.fail["IncrementalAlterConfigsRequest"] = m.IncrementalAlterConfigsResponse(
+            responses=[refused]
+        )
+        found = answer_of(run, f"partitions {command} {file}", 1)
+        assert not found["throttles_removed"]
+        assert [each["error"] for each in found["errors"]] == ["NotComplete"]
+
+
 def test_log_dirs_of_an_unknown_topic(run: Run) -> None:
     found = answer_of(run, "logdirs --topic nothere", 1)
     assert found["errors"][0]["topic"] == "nothere"
+
+
+def test_a_dry_run_of_a_reassignment_knows_the_live_brokers(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "move.json"
+    row = {"topic": "orders", "partition": 0, "replicas": [1, 9]}
+    file.write_text(json.dumps({"version": 1, "partitions": [row]}))
+    for more in ("", "--dry-run"):
+        result = run(f"partitions reassign --reassignment-json-file {file} {more}")
+        assert (result.exit_code, "broker 9 is not among" in result.stderr) == (2, True)

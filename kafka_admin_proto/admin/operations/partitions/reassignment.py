@@ -23,6 +23,7 @@ from kafka_admin_proto.admin.operations.partitions.json_files import (
 )
 from kafka_admin_proto.admin.operations.partitions.moves import (
     MovePartitions,
+    OngoingReassignment,
     PartitionResult,
 )
 from kafka_admin_proto.admin.operations.partitions.progress import (
@@ -148,16 +149,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         rows = list(partitions)
         check_reassignment(rows)
         deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
-        ongoing = await self.list_partition_reassignments(timeout=deadline.left)
-        if ongoing and not additional:
-            raise InstructionError(
-                f"{len(ongoing)} partitions move already, such as {ongoing[0].partition} of topic "
-                f"{ongoing[0].topic!r}; wait for them, cancel them, or ask for additional moves "
-                "(--additional)"
-            )
-        _check_live(
-            [broker for row in rows for broker in row.replicas], await self.brokers(refresh=True)
-        )
+        ongoing = await check_moves(self, rows, additional=additional, timeout=deadline.left)
         wanted = {(row.topic, row.partition): row.replicas for row in rows}
         current = await read_replicas(self, {row.topic for row in rows}, deadline)
         for topic, number in wanted:
@@ -242,6 +234,31 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
             return CancelledReassignment(results, moved)
         failed = await _unthrottle(self, rows, deadline)
         return CancelledReassignment(results, moved, not failed, _not_removed(failed))
+
+
+async def check_moves(
+    caller: MovePartitions,
+    rows: Iterable[PartitionReplicas],
+    *,
+    additional: bool,
+    timeout: float,
+) -> list[OngoingReassignment]:
+    """What moves already, where that does not keep ``rows`` from being moved.
+
+    Raises InstructionError for a broker that is not live, and without ``additional`` where
+    something moves.
+    """
+    ongoing = await caller.list_partition_reassignments(timeout=timeout)
+    if ongoing and not additional:
+        raise InstructionError(
+            f"{len(ongoing)} partitions move already, such as {ongoing[0].partition} of topic "
+            f"{ongoing[0].topic!r}; wait for them, cancel them, or ask for additional moves "
+            "(--additional)"
+        )
+    _check_live(
+        [broker for row in rows for broker in row.replicas], await caller.brokers(refresh=True)
+    )
+    return ongoing
 
 
 def _check_live(brokers: Iterable[int], live: Mapping[int, object]) -> None:
