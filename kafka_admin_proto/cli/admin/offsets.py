@@ -169,7 +169,9 @@ def reset(
         plan = []
         for key in wanted:
             low, high = lows[key], highs[key]
-            error = low["error"] or high["error"]
+            looked_up = [low, high] if to_datetime is None else [low, high, at_time[key]]
+            failed = next((each for each in looked_up if each["error"]), low)
+            error = failed["error"]
             new: int | None = None
             if error is None:
                 if to is not None:
@@ -186,7 +188,7 @@ def reset(
             plan.append({
                 "group_id": group, "topic": key[0], "partition": key[1],
                 "offset": current.get(key), "new_offset": new,
-                "error": error, "message": low["message"] or high["message"],
+                "error": error, "message": failed["message"],
             })  # fmt: skip
         return plan, unknown
 
@@ -381,15 +383,17 @@ def _place(text: str) -> tuple[_Partition, int]:
 def _places_in(file: str) -> dict[_Partition, int]:
     import json
 
-    with click.open_file(file, encoding="utf-8") as source:
-        try:
+    try:
+        with click.open_file(file, encoding="utf-8") as source:
             rows = json.load(source)["partitions"]
-            return {(row["topic"], int(row["partition"])): int(row["offset"]) for row in rows}
-        except (ValueError, KeyError, TypeError) as error:
-            raise click.UsageError(
-                f"{file}: {error!r}; expected "
-                '{"partitions": [{"topic": "orders", "partition": 0, "offset": 4711}]}'
-            ) from None
+        return {(row["topic"], int(row["partition"])): int(row["offset"]) for row in rows}
+    except OSError as error:
+        raise click.UsageError(f"{file}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise click.UsageError(
+            f"{file}: {error!r}; expected "
+            '{"partitions": [{"topic": "orders", "partition": 0, "offset": 4711}]}'
+        ) from None
 
 
 def _errors(items: Sequence[Row]) -> list[Row]:

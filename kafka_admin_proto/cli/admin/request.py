@@ -202,8 +202,11 @@ def _fields(source: str | None, sets: tuple[str, ...]) -> Any:
     if source is None and not sets and sys.stdin and not sys.stdin.isatty():
         source = "-"
     if source is not None:
-        with click.open_file(source, "rb") as file:
-            text = file.read()
+        try:
+            with click.open_file(source, "rb") as file:
+                text = file.read()
+        except OSError as error:
+            raise click.UsageError(f"--json {source}: {error.strerror}") from None
         try:
             given = msgspec.json.decode(text) if text.strip() else {}
         except msgspec.DecodeError as error:

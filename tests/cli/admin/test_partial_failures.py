@@ -99,6 +99,26 @@ def test_throttles_that_stay_are_an_error(run: Run, broker: ScriptedBroker) -> N
         assert [each["error"] for each in found["errors"]] == ["NotComplete"]
 
 
+def test_a_time_that_could_not_be_looked_up_is_not_the_end_of_the_log(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_offsets = broker._ListOffsets
+
+    def answer(request: m.ListOffsetsRequest) -> m.Message:
+        response = list_offsets(request)
+        assert isinstance(response, m.ListOffsetsResponse)
+        if request.topics[0].partitions[0].timestamp >= 0:
+            for partition in response.topics[0].partitions:
+                partition.error_code, partition.offset = TOPIC_REFUSED, -1
+        return response
+
+    monkeypatch.setattr(broker, "_ListOffsets", answer)
+    where = "--group billing --partition orders:0 --to-datetime 2026-01-01T00:00:00 --yes"
+    found = answer_of(run, f"offsets reset {where}", 1)
+    assert [each["error"] for each in found["errors"]] == ["TOPIC_AUTHORIZATION_FAILED"]
+    assert broker.groups["billing"]["orders", 0] == 40
+
+
 def test_log_dirs_of_an_unknown_topic(run: Run) -> None:
     found = answer_of(run, "logdirs --topic nothere", 1)
     assert found["errors"][0]["topic"] == "nothere"
@@ -111,3 +131,16 @@ def test_a_dry_run_of_a_reassignment_knows_the_live_brokers(run: Run, tmp_path: 
     for more in ("", "--dry-run"):
         result = run(f"partitions reassign --reassignment-json-file {file} {more}")
         assert (result.exit_code, "broker 9 is not among" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "request Metadata --json nothere.json",
+        "offsets delete-records --offset-json-file nothere.json --yes",
+    ],
+)
+def test_a_file_that_is_not_there_is_usage(command: str, run: Run) -> None:
+    result = run(f"{command} --output json")
+    assert (result.exit_code, "nothere.json" in result.stderr) == (2, True)
+    assert json.loads(result.stdout)["errors"][0]["error"] == "UsageError"
