@@ -121,9 +121,9 @@ def alter(
 
 def run_plan(live: Live, plan: Any, *, dry_run: bool, yes: bool) -> Answer:
     """Show a plan and, after a yes, run it."""
-    items = planned_items(plan.topics)
-    steps = sum(len(item["steps"]) for item in items)
+    steps = sum(len(each.steps) for each in plan.topics)
     if dry_run or not steps:
+        items = checked_items(live, plan)
         errors = failures.entries("topic", items)
         return Answer(
             document={"topics": items, "dry_run": dry_run},
@@ -148,6 +148,21 @@ def run_plan(live: Live, plan: Any, *, dry_run: bool, yes: bool) -> Answer:
         errors=errors,
         notes=[f"altered {fine} of {len(done)} topics"],
     )
+
+
+def checked_items(live: Live, plan: Any) -> list[Row]:
+    """The topics of a plan, with the errors that the controller would answer its steps with.
+
+    It validates configs and new partitions; no request validates replicas that move.
+    """
+    items = planned_items(plan.topics)
+    if any(item["steps"] for item in items):
+        checked = live.ask(
+            lambda client: client.run_alter_plan(plan, timeout=live.timeout, validate_only=True)
+        )
+        for item, each in zip(items, checked, strict=True):
+            item["error"], item["message"] = each.error, each.message
+    return items
 
 
 def planned_items(topics: Any) -> list[Row]:

@@ -14,7 +14,11 @@ from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, yaml
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.topics_alter import planned_items, step_rows
+from kafka_admin_proto.cli.admin.topics_alter import (
+    checked_items,
+    planned_items,
+    step_rows,
+)
 
 if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
@@ -103,7 +107,7 @@ def apply(live: Live, file: str, dry_run: bool, yes: bool) -> Answer:
         confirm(f"Do these {_count(steps, 'step')}, and create {new}?", yes=yes)
     items = _create(live, created, dry_run)
     if dry_run or not steps:
-        items += [{**each, "action": "alter"} for each in planned_items(altered.topics)]
+        items += [{**each, "action": "alter"} for each in checked_items(live, altered)]
     else:
         results = live.ask(lambda client: client.run_alter_plan(altered, timeout=live.timeout))
         items += [{**each, "action": "alter"} for each in planned_items(results)]
@@ -220,10 +224,24 @@ def _read(file: str) -> list[WantedTopic]:
             f"{file}: {said}; expected topics: [{{name, partitions, replication_factor, "
             "assignment, configs}]"
         ) from None
+    for each in found:
+        if fault := _fault(each):
+            raise click.UsageError(f"{file}: topic {each.name}: {fault}")
     names = [each.name for each in found]
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise click.UsageError(f"{file}: topic {twice[0]} is there twice")
     return found
+
+
+def _fault(topic: WantedTopic) -> str:
+    """Why no topic is like that; empty where one may be. -1 stands for what is not said."""
+    for name in ("partitions", "replication_factor"):
+        number = getattr(topic, name)
+        if number is not None and number < 1 and number != -1:
+            return f"{name} is {number}; it is 1 or more"
+    if topic.assignment is not None and not (topic.assignment and all(topic.assignment.values())):
+        return "the assignment names no brokers; name some for each partition, or leave it out"
+    return ""
 
 
 def _text(value: str | float | bool | None) -> str | None:

@@ -124,6 +124,25 @@ def test_log_dirs_of_an_unknown_topic(run: Run) -> None:
     assert found["errors"][0]["topic"] == "nothere"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "topics alter orders --config no.such=1",
+        "topics alter orders --config no.such=1 --partitions 5",
+        "topics apply -f -",
+    ],
+)
+def test_a_dry_run_has_the_errors_that_the_controller_would_answer(
+    command: str, run: Run, broker: ScriptedBroker
+) -> None:
+    data = "topics: [{name: orders, configs: {no.such: 1}}]"
+    found = answer_of(run, f"{command} --dry-run", 1, data)
+    assert [each["error"] for each in found["errors"]] == ["INVALID_CONFIG"]
+    assert found["topics"][0]["steps"]
+    assert all(each.validate_only for each in broker.asked("IncrementalAlterConfigs"))
+    assert all(each.validate_only for each in broker.asked("CreatePartitions"))
+
+
 def test_a_dry_run_of_a_reassignment_knows_the_live_brokers(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "move.json"
     row = {"topic": "orders", "partition": 0, "replicas": [1, 9]}
@@ -144,3 +163,21 @@ def test_a_file_that_is_not_there_is_usage(command: str, run: Run) -> None:
     result = run(f"{command} --output json")
     assert (result.exit_code, "nothere.json" in result.stderr) == (2, True)
     assert json.loads(result.stdout)["errors"][0]["error"] == "UsageError"
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "name: a, partitions: 0",
+        "name: a, partitions: -7",
+        "name: a, replication_factor: 0",
+        "name: a, assignment: {}",
+        "name: a, assignment: {0: []}",
+    ],
+)
+def test_a_file_asks_for_one_partition_or_more(
+    topic: str, run: Run, broker: ScriptedBroker
+) -> None:
+    result = run("topics apply -f - --yes", data=f"topics: [{{{topic}}}]")
+    assert result.exit_code == 2
+    assert "a" not in broker.topics
