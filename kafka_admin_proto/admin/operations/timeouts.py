@@ -22,7 +22,7 @@ _INT32_MAX = (1 << 31) - 1
 def wire_timeout_ms(left: float) -> int:
     """What the broker may take, out of ``left`` seconds: its own REQUEST_TIMED_OUT is to arrive."""
     own = left - min(left * _ANSWER_SHARE, _ANSWER_S)
-    return min(max(1, int(own * 1000)), _INT32_MAX)
+    return int(min(max(1.0, own * 1000), _INT32_MAX))
 
 
 async def triggers_only(caller: Caller, timeout: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -211,6 +212,8 @@ def _set_quotas(
             changes[key] = float(text)
         except ValueError:
             raise click.UsageError(f"{key}: {text!r} is not a number") from None
+        if not math.isfinite(changes[key] or 0):
+            raise click.UsageError(f"{key}: {text!r} is no limit; --unset {key} removes a quota")
 
     def ask(client: Any) -> Any:
         from kafka_admin_proto.admin.operations.quotas import QuotaAlteration

@@ -181,3 +181,17 @@ def test_a_file_asks_for_one_partition_or_more(
     result = run("topics apply -f - --yes", data=f"topics: [{{{topic}}}]")
     assert result.exit_code == 2
     assert "a" not in broker.topics
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("topics create a --timeout inf", 0),
+        ("topics create a --timeout nan", 2),
+        ("topics alter orders --partitions 99999999999 --dry-run", 1),
+        ("users quotas --user alice --set producer_byte_rate=nan", 2),
+        ("users quotas --user alice --set producer_byte_rate=inf", 2),
+    ],
+)
+def test_numbers_beyond_all_sense(command: str, code: int, run: Run) -> None:
+    assert run(command).exit_code == code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -64,6 +65,18 @@ def split_settings(
     return msgspec.structs.replace(shell, **said), own
 
 
+class Seconds(click.types.FloatParamType):
+    """A number of seconds, also a negative or infinite one; not "nan", which is no number."""
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        seconds = super().convert(value, parameter, context)
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a number of seconds", parameter, context)
+        return seconds
+
+
 class SharedOption(click.Option):
     """One of the options below; help lists them apart from the command's own."""
 
@@ -92,7 +105,7 @@ def shared_options(default_output: str) -> list[click.Parameter]:
         ),
         SharedOption(
             ["--timeout"],
-            type=float,
+            type=Seconds(),
             metavar="SECONDS",
             envvar="KAP_TIMEOUT",
             help="For the whole command, 30 by default. A change is waited for until every "
