@@ -34,6 +34,7 @@ from kafka_admin_proto.admin.operations.partitions.creation import (
     NewPartitions,
     late,
     missing_partitions,
+    not_waited_for,
     send_new_partitions,
 )
 from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
@@ -366,6 +367,10 @@ class _Run:
                 self._caller, wanted, timeout=self._deadline.left
             )
             lacks = await left
+        except BrokerError as error:
+            for name, each in taken.items():
+                self.results[name] = msgspec.structs.replace(each, message=not_waited_for(error))
+            return
         finally:
             left.cancel()
             await asyncio.gather(left, return_exceptions=True)
