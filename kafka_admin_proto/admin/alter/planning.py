@@ -17,6 +17,7 @@ from kafka_admin_proto.admin.alter.plans import (
     Step,
     TopicPlan,
 )
+from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement import count_moves, place_new, regenerate
 
@@ -283,7 +284,7 @@ class _Planner:
                 "INVALID_CONFIG", f"config {both[0]} is to be set and deleted at once; choose one"
             )
         for name, value in self._asked.configs.items():
-            if name in there and there[name] == value:
+            if name in there and same_value(there[name], value):
                 self.notes.append(f"config {name} has this value already")
             else:
                 yield SetConfigStep(name=name, value=value, current=there.get(name))

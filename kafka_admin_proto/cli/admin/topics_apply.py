@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.cli.admin.common import failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, yaml
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
@@ -167,7 +168,9 @@ def _difference(wanted: WantedTopic, found: TopicDescription) -> dict[str, Any]:
         if factor is not None and any(len(each) != factor for each in now.values()):
             changes["replication_factor"] = factor
     own = found.configs or {}
-    sets = {k: v for k, v in wanted.values().items() if v is not None and own.get(k) != v}
+    sets = {
+        k: v for k, v in wanted.values().items() if v is not None and not same_value(own.get(k), v)
+    }
     deletes = [k for k, v in wanted.values().items() if v is None and k in own]
     if sets:
         changes["configs"] = sets

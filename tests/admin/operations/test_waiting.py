@@ -92,8 +92,8 @@ def test_a_topic_that_the_client_may_not_describe_ends_the_waiting() -> None:
 
 def test_configs_are_waited_for_on_every_broker() -> None:
     """No value is shown: it may be a secret."""
-    cluster = Topics([Topic("a", [[1]], {"x": "1", "y": "2"})])
-    wanted: dict[str, dict[str, str | None]] = {"a": {"x": "1", "z": None}}
+    cluster = Topics([Topic("a", [[1]], {"x": "1", "y": "2", "ratio": "0.5"})])
+    wanted: dict[str, dict[str, str | None]] = {"a": {"x": "1", "z": None, "ratio": "0.50"}}
     assert asyncio.run(every_broker_sees_configs(cluster, wanted, timeout=1)) == {}
     wanted = {"a": {"x": "9", "y": None}, "b": {"x": "1"}}
     left = asyncio.run(every_broker_sees_configs(cluster, wanted, timeout=0.05))
