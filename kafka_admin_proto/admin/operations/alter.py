@@ -38,6 +38,7 @@ from kafka_admin_proto.admin.operations.partitions.creation import (
     send_new_partitions,
 )
 from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
+from kafka_admin_proto.admin.operations.timeouts import live_brokers
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees, every_broker_sees_configs
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnsupportedVersionError
@@ -86,7 +87,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         """
         batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        live = await self.brokers(refresh=True)
+        live = await live_brokers(self, deadline)
         racks = {broker.id: broker.rack for broker in live.values()}
         states = await _states(self, batch, deadline)
         plans = []

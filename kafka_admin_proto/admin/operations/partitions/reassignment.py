@@ -36,6 +36,7 @@ from kafka_admin_proto.admin.operations.partitions.progress import (
     read_replicas,
     unknown_partition,
 )
+from kafka_admin_proto.admin.operations.timeouts import live_brokers
 from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.placement import count_moves, regenerate
@@ -104,7 +105,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         not live, BrokerError for a topic that does not exist, PlacementError for too few brokers.
         """
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        live = await self.brokers(refresh=True)
+        live = await live_brokers(self, deadline)
         wanted = list(brokers)
         _check_live(wanted, live)
         racks = {broker: live[broker].rack if rack_aware else None for broker in wanted}
@@ -248,6 +249,7 @@ async def check_moves(
     Raises InstructionError for a broker that is not live, and without ``additional`` where
     something moves.
     """
+    deadline = Deadline(timeout)
     ongoing = await caller.list_partition_reassignments(timeout=timeout)
     if ongoing and not additional:
         raise InstructionError(
@@ -256,7 +258,7 @@ async def check_moves(
             "(--additional)"
         )
     _check_live(
-        [broker for row in rows for broker in row.replicas], await caller.brokers(refresh=True)
+        [broker for row in rows for broker in row.replicas], await live_brokers(caller, deadline)
     )
     return ongoing
 
@@ -314,7 +316,7 @@ async def _unthrottle(
     caller: AlterConfigs, rows: Iterable[PartitionReplicas], deadline: Deadline
 ) -> list[str]:
     """Of all live brokers: which of them took part is no longer known."""
-    brokers = await caller.brokers()
+    brokers = await live_brokers(caller, deadline, refresh=False)
     changes = throttles.unthrottling((row.topic for row in rows), brokers)
     return await throttles.apply(caller, changes, timeout=deadline.left)
 
