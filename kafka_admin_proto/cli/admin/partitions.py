@@ -218,7 +218,7 @@ def verify(live: Live, file: str, preserve_throttles: bool) -> Answer:
     return Answer(
         document=document,
         tables=[Table(rows=rows), Table(rows=document["log_dirs"])],
-        errors=_throttle_errors(document),
+        errors=[*_unknown(rows), *_throttle_errors(document)],
         notes=["done" if document["done"] else "not done yet"],
     )
 
@@ -270,6 +270,19 @@ def cancel(live: Live, file: str, preserve_throttles: bool) -> Answer:
         tables=[Table(rows=rows, hidden=("error", "message"))],
         errors=[*_errors(rows), *_log_dir_errors(document), *_throttle_errors(document)],
     )
+
+
+def _unknown(rows: Sequence[Row]) -> list[Row]:
+    """An entry for each partition that the cluster does not have."""
+    from kafka_admin_proto.admin.operations.partitions.progress import unknown_partition
+
+    found = []
+    for row in rows:
+        if row["state"] == "unknown":
+            where = {"topic": row["topic"], "partition": row["partition"]}
+            error = unknown_partition(row["topic"], row["partition"])
+            found.append(failures.entry(error.error, error.message, where))
+    return found
 
 
 def _log_dir_errors(document: Row) -> list[Row]:

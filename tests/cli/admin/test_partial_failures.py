@@ -195,3 +195,44 @@ def test_a_file_asks_for_one_partition_or_more(
 )
 def test_numbers_beyond_all_sense(command: str, code: int, run: Run) -> None:
     assert run(command).exit_code == code
+
+
+def test_a_dry_run_knows_that_a_group_with_members_takes_no_offsets(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(request: m.DescribeGroupsRequest) -> m.Message:
+        r = m.DescribeGroupsResponse
+        group = r.DescribedGroup(
+            group_id="billing", group_state="Stable", members=[r.DescribedGroupMember("m")]
+        )
+        return r(groups=[group])
+
+    monkeypatch.setattr(broker, "_DescribeGroups", answer)
+    where = "--group billing --topic orders --to-earliest --dry-run"
+    found = answer_of(run, f"offsets reset {where}", 1)
+    assert [each["error"] for each in found["errors"]] == ["UNKNOWN_MEMBER_ID"] * 3
+    assert all("1 member" in each["message"] for each in found["errors"])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "offsets reset --group nothere --all-topics --to-earliest --yes",
+        "offsets delete --group nothere --topic orders --yes",
+    ],
+)
+def test_offsets_of_a_group_that_is_not_there(command: str, run: Run) -> None:
+    found = answer_of(run, command, 1)
+    assert [each["error"] for each in found["errors"]] == ["GROUP_ID_NOT_FOUND"]
+
+
+def test_a_partition_that_is_not_there_is_not_verified(run: Run) -> None:
+    row = {"topic": "nothere", "partition": 0, "replicas": [1]}
+    data = json.dumps({"version": 1, "partitions": [row]})
+    found = answer_of(run, "partitions verify --reassignment-json-file -", 1, data)
+    assert [each["topic"] for each in found["errors"]] == ["nothere"]
+
+
+def test_the_names_of_the_drafts_errors_are_shown(run: Run) -> None:
+    result = run("topics alter orders --partitions 2 --reading second --dry-run")
+    assert (result.exit_code, "DecreasePartitionsNotAllowed: " in result.stderr) == (1, True)
