@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import kafka_admin_proto.messages as m
+from kafka_admin_proto import Message
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.scripted_broker import ScriptedBroker
 
@@ -29,7 +30,7 @@ def without_broker_3(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) ->
         port = free.getsockname()[1]
     metadata = broker._Metadata
 
-    def answer(request: m.MetadataRequest) -> m.Message:
+    def answer(request: m.MetadataRequest) -> Message:
         response = metadata(request)
         assert isinstance(response, m.MetadataResponse)
         response.brokers[2].port = port
@@ -69,7 +70,7 @@ def test_json_lines_have_the_errors_that_no_item_has(run: Run) -> None:
 def test_a_log_dir_that_is_refused_is_an_error(
     run: Run, broker: ScriptedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def answer(request: m.AlterReplicaLogDirsRequest) -> m.Message:
+    def answer(request: m.AlterReplicaLogDirsRequest) -> Message:
         r = m.AlterReplicaLogDirsResponse
         partition = r.AlterReplicaLogDirPartitionResult(0, LOG_DIR_NOT_FOUND)
         return r(results=[r.AlterReplicaLogDirTopicResult("orders", [partition])])
@@ -104,7 +105,7 @@ def test_a_time_that_could_not_be_looked_up_is_not_the_end_of_the_log(
 ) -> None:
     list_offsets = broker._ListOffsets
 
-    def answer(request: m.ListOffsetsRequest) -> m.Message:
+    def answer(request: m.ListOffsetsRequest) -> Message:
         response = list_offsets(request)
         assert isinstance(response, m.ListOffsetsResponse)
         if request.topics[0].partitions[0].timestamp >= 0:
@@ -200,7 +201,7 @@ def test_numbers_beyond_all_sense(command: str, code: int, run: Run) -> None:
 def test_a_dry_run_knows_that_a_group_with_members_takes_no_offsets(
     run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def answer(request: m.DescribeGroupsRequest) -> m.Message:
+    def answer(request: m.DescribeGroupsRequest) -> Message:
         r = m.DescribeGroupsResponse
         group = r.DescribedGroup(
             group_id="billing", group_state="Stable", members=[r.DescribedGroupMember("m")]
