@@ -18,6 +18,9 @@ _OPERATIONS = ("groups:GroupOperations", "records:RecordOperations")
 
 groups = lazy_group("groups", "List, describe and delete groups; remove members.")
 
+#: The message for a group that brokers before 4.0 describe as dead, without an error.
+NO_SUCH_GROUP = "There is no group of that name."
+
 _TYPES = click.Choice(["classic", "consumer", "share", "streams"], case_sensitive=False)
 
 
@@ -84,6 +87,9 @@ def describe(
 
     described, offsets, ends, failed = live.ask(ask)
     items = _with_offsets(described, offsets, ends)
+    for item in items:
+        if item["state"] == "Dead" and item["error"] is None:
+            item["error"], item["message"] = "GROUP_ID_NOT_FOUND", NO_SUCH_GROUP
     errors = failures.entries("group", items, "group_id")
     if any(error["error"] == "GROUP_ID_NOT_FOUND" for error in errors):
         listing = live.ask(lambda client: client.list_groups())

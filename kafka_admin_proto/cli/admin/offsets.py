@@ -20,6 +20,7 @@ from kafka_admin_proto.cli.admin.common.parameters import (
     is_pattern,
     pattern_of,
 )
+from kafka_admin_proto.cli.admin.groups import NO_SUCH_GROUP
 from kafka_admin_proto.cli.filters import Instant
 
 _OPERATIONS = (
@@ -334,7 +335,7 @@ def _absent(group: Any) -> list[Row]:
     """An entry for a group that is not there. Brokers before 4.0 describe it as dead."""
     error, message = group.error, group.message
     if error is None and group.state == "Dead":
-        error, message = "GROUP_ID_NOT_FOUND", "There is no group of that name."
+        error, message = "GROUP_ID_NOT_FOUND", NO_SUCH_GROUP
     return [] if error is None else [failures.entry(error, message, {"group": group.group_id})]
 
 

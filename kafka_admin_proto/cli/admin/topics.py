@@ -137,7 +137,7 @@ def create(
 @_topic_option("A topic to delete, or a regular expression; repeatable.")
 @_TOPIC_ID
 @click.option("--if-exists", is_flag=True, help="A topic that does not exist is no failure.")
-@click.option("--dry-run", is_flag=True, help="Say what would be deleted.")
+@_DRY_RUN
 @_YES
 def delete(
     live: Live,

@@ -65,7 +65,13 @@ _OPERATIONS = ("alter:AlterOperations", "topics.descriptions:DescribeTopics")
     show_default=True,
     help="Which draft's rules: second takes one change at once, and increases only.",
 )
-@click.option("--dry-run", is_flag=True, help="Show the plan and change nothing.")
+@click.option(
+    "--dry-run",
+    "--validate-only",
+    "dry_run",
+    is_flag=True,
+    help="Show the plan, let the cluster check it, and change nothing.",
+)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def alter(
     live: Live,

@@ -58,7 +58,13 @@ _OPERATIONS = (
     type=click.Path(dir_okay=False, allow_dash=True),
     help="YAML (or JSON) with a list of topics; - is standard input.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option(
+    "--dry-run",
+    "--validate-only",
+    "dry_run",
+    is_flag=True,
+    help="Say what would change, let the cluster check it, and change nothing.",
+)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before topics are altered.")
 def apply(live: Live, file: str, dry_run: bool, yes: bool) -> Answer:
     """Create the topics of a file that are missing, and alter those that differ from it.

@@ -237,3 +237,28 @@ def test_a_partition_that_is_not_there_is_not_verified(run: Run) -> None:
 def test_the_names_of_the_drafts_errors_are_shown(run: Run) -> None:
     result = run("topics alter orders --partitions 2 --reading second --dry-run")
     assert (result.exit_code, "DecreasePartitionsNotAllowed: " in result.stderr) == (1, True)
+
+
+def test_a_dead_group_of_an_older_broker_is_not_there(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Brokers before 4.0 describe a group that does not exist as dead, without an error."""
+
+    def answer(request: m.DescribeGroupsRequest) -> Message:
+        r = m.DescribeGroupsResponse
+        return r(groups=[r.DescribedGroup(group_id="biling", group_state="Dead")])
+
+    monkeypatch.setattr(broker, "_DescribeGroups", answer)
+    found = answer_of(run, "groups describe biling", 1)
+    (error,) = found["errors"]
+    assert (error["error"], error["hint"]) == ("GROUP_ID_NOT_FOUND", "did you mean billing?")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["topics delete orders", "topics alter orders --partitions 9", "topics apply -f -"],
+)
+def test_validate_only_is_a_dry_run(command: str, run: Run, broker: ScriptedBroker) -> None:
+    data = "topics: [{name: orders, partitions: 9}]"
+    assert answer_of(run, f"{command} --validate-only", 0, data)["dry_run"] is True
+    assert len(broker.topics["orders"].assignment) == 3
