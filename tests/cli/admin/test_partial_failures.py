@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 
 import kafka_admin_proto.messages as m
 from kafka_admin_proto import Message
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.settings import Settings
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.scripted_broker import ScriptedBroker
 
@@ -262,3 +266,21 @@ def test_validate_only_is_a_dry_run(command: str, run: Run, broker: ScriptedBrok
     data = "topics: [{name: orders, partitions: 9}]"
     assert answer_of(run, f"{command} --validate-only", 0, data)["dry_run"] is True
     assert len(broker.topics["orders"].assignment) == 3
+
+
+def test_what_a_command_asks_first_leaves_less_time_for_the_rest() -> None:
+    """--timeout is for the whole command; an answer to a question takes none of it."""
+    settings = Settings(bootstrap_server="127.0.0.1:1", timeout=5)
+
+    async def wait(client: object) -> float:
+        await asyncio.sleep(0.2)
+        return live.timeout
+
+    with Live(settings, None, "table", ()) as live:
+        assert live.timeout == 5
+        within = live.ask(wait)
+        assert 4 < within <= 4.8
+        time.sleep(0.2)
+        assert 4 < live.timeout <= 4.8
+        assert live.timeout == pytest.approx(within, abs=0.1)
+    assert Live(Settings(timeout=0), None, "table", ()).timeout == 0
