@@ -208,6 +208,8 @@ def _set_quotas(
 ) -> Answer:
     changes: dict[str, float | None] = dict.fromkeys(unset)
     for key, text in sets:
+        if key in changes:
+            raise click.UsageError(f"{key} is to change twice: give one --set or --unset for it")
         try:
             changes[key] = float(text)
         except ValueError:

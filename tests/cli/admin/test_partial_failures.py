@@ -15,8 +15,9 @@ import kafka_admin_proto.messages as m
 from kafka_admin_proto import Message
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.settings import Settings
+from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.cli.admin.conftest import Run
-from tests.cli.admin.scripted_broker import ScriptedBroker
+from tests.cli.admin.scripted_broker import ScriptedBroker, topic_id
 
 COORDINATOR_NOT_AVAILABLE, LOG_DIR_NOT_FOUND, NOT_LEADER, TOPIC_REFUSED = 15, 57, 6, 29
 
@@ -284,3 +285,23 @@ def test_what_a_command_asks_first_leaves_less_time_for_the_rest() -> None:
         assert 4 < live.timeout <= 4.8
         assert live.timeout == pytest.approx(within, abs=0.1)
     assert Live(Settings(timeout=0), None, "table", ()).timeout == 0
+
+
+def test_what_the_command_line_names_goes_before_the_environment(run: Run) -> None:
+    """KAP_BOOTSTRAP_SERVER is set: it does not stand in the way of a controller that is named."""
+    found = answer_of(run, "cluster describe --bootstrap-controller 127.0.0.1:1", 1)
+    assert found["errors"][0]["address"] == "127.0.0.1:1"
+    both = "cluster describe --bootstrap-controller 127.0.0.1:1 -b 127.0.0.1:1"
+    assert answer_of(run, both, 2)["errors"][0]["error"] == "UsageError"
+
+
+def test_a_quota_is_set_or_removed(run: Run) -> None:
+    change = "--set producer_byte_rate=1 --unset producer_byte_rate"
+    assert run(f"users quotas --user alice {change}").exit_code == 2
+
+
+def test_a_topic_is_deleted_by_name_or_by_id(run: Run, broker: ScriptedBroker) -> None:
+    by_both = f"orders --topic-id {topic_id_to_text(topic_id('orders'))}"
+    result = run(f"topics delete {by_both} --yes")
+    assert (result.exit_code, "several instructions" in result.stderr) == (2, True)
+    assert "orders" in broker.topics

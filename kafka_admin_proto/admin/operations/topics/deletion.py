@@ -99,7 +99,12 @@ class DeleteTopics(Caller):
             [*names, *map(topic_uuid, topic_ids)], str, duplicates=duplicates, what="delete"
         )
         deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
-        items = await _resolved(self, asked, deadline)
+        items = once_each(
+            await _resolved(self, asked, deadline),
+            lambda each: each.name or str(each.topic_id),
+            duplicates=duplicates,
+            what="delete",
+        )
         trigger = await triggers_only(self, timeout)
         by_id = await _has_ids(self)
         results = await _delete(self, items, by_id=by_id, trigger=trigger, deadline=deadline)

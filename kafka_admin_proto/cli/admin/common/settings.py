@@ -53,14 +53,18 @@ def split_settings(
     """
     own = dict(ctx.params)
     given = {name: own.pop(name) for name in Settings.__struct_fields__}
-    if shell is None:
-        return Settings(**given), own
     said = {
         name: value
         for name, value in given.items()
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
-    if "bootstrap_server" in said or "bootstrap_controller" in said:
+    names_cluster = "bootstrap_server" in said or "bootstrap_controller" in said
+    if shell is None:
+        if names_cluster:  # the environment does not name another one beside it
+            for name in ("bootstrap_server", "bootstrap_controller"):
+                given[name] = said.get(name)
+        return Settings(**given), own
+    if names_cluster:
         shell = msgspec.structs.replace(shell, bootstrap_server=None, bootstrap_controller=None)
     return msgspec.structs.replace(shell, **said), own
 
