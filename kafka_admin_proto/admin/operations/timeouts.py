@@ -45,6 +45,8 @@ async def live_brokers(
     try:
         async with asyncio.timeout(deadline.left):
             return await caller.brokers(refresh=refresh)
+    except RequestTimedOutError:  # it says what was being waited for
+        raise
     except TimeoutError as error:
         raise RequestTimedOutError(
             f"no broker said within {deadline.seconds:g} s which ones are live: give more time"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from kafka_admin_proto.admin.caller import Broker
-from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
+from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError, RequestTimedOutError
 from kafka_admin_proto.admin.operations.waiting import (
     every_broker_sees,
     every_broker_sees_configs,
@@ -78,6 +78,15 @@ def test_a_cluster_that_is_silent_does_not_outlast_the_timeout() -> None:
     [sentence] = wait(Silent([Topic("a", [[1]])]), timeout=0.1)["a"]
     assert time.monotonic() - begin < 5
     assert "no broker said within 0.1 s which ones are live" in sentence
+
+
+def test_what_the_client_was_waiting_for_is_said() -> None:
+    class Late(Topics):
+        async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+            raise RequestTimedOutError("waiting for the answer of broker 1")
+
+    [sentence] = wait(Late([Topic("a", [[1]])]))["a"]
+    assert "waiting for the answer of broker 1" in sentence
 
 
 def test_a_topic_that_the_client_may_not_describe_ends_the_waiting() -> None:
