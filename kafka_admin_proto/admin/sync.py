@@ -964,7 +964,7 @@ class SyncAdminClient(SyncSession):
 
         ``versions`` narrows what may be used (features that older versions lack). ``timeout`` is
         in seconds for all attempts together, the client's own by default. ``repeatable`` says
-        that sending it twice does no harm beyond what Reply.maybe_repeated tells; without it the
+        that sending it twice does no harm beyond what Reply.maybe_repeated says; without it the
         request is sent again only if it surely was not sent. A response whose top-level
         error_code is transient (retry.TRANSIENT) is repeated too, and NOT_CONTROLLER (on top or in
         any item) with ``to=Target.CONTROLLER`` finds the controller anew and asks there.

@@ -14,10 +14,27 @@ from kafka_admin_proto.messages.delete_groups_response import (
     DeletableGroupResult,
     DeleteGroupsResponse,
 )
+from kafka_admin_proto.messages.delete_records_request import DeleteRecordsRequest
+from kafka_admin_proto.messages.delete_records_response import (
+    DeleteRecordsPartitionResult,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
 from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_admin_proto.messages.find_coordinator_response import (
     Coordinator,
     FindCoordinatorResponse,
+)
+from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
+from kafka_admin_proto.messages.list_offsets_response import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from kafka_admin_proto.messages.metadata_request import MetadataRequest
+from kafka_admin_proto.messages.metadata_response import (
+    MetadataResponsePartition,
+    MetadataResponseTopic,
 )
 from tests.admin.scripted_broker import CLOSE, ScriptedBroker, ScriptedCluster
 
@@ -76,5 +93,45 @@ def test_a_broker_that_stays_away_is_the_error_when_the_time_is_over() -> None:
         ):
             with pytest.raises(ConnectionLostError):
                 await admin.delete_groups(["g"])
+
+    asyncio.run(run())
+
+
+def test_a_partition_is_asked_for_at_its_new_leader() -> None:
+    """Broker 1 ends each connection that asks it, and broker 2 leads from then on."""
+    leader = {"a": 1}
+
+    async def run() -> None:
+        cluster = ScriptedCluster([1, 2])
+        metadata = cluster.handlers[MetadataRequest]
+
+        def with_topic(request: Any, broker: ScriptedBroker) -> Any:
+            answer = metadata(request, broker)
+            partition = MetadataResponsePartition(leader_id=leader["a"], replica_nodes=[1, 2])
+            answer.topics = [MetadataResponseTopic(name="a", partitions=[partition])]
+            return answer
+
+        def at_leader(answer: Any) -> Any:
+            def handle(request: Any, broker: ScriptedBroker) -> Any:
+                if broker.id == 1:
+                    leader["a"] = 2
+                    return CLOSE
+                return answer
+
+            return handle
+
+        offset = ListOffsetsPartitionResponse(offset=7)
+        listed = ListOffsetsResponse(topics=[ListOffsetsTopicResponse("a", [offset])])
+        low = DeleteRecordsPartitionResult(low_watermark=5)
+        deleted = DeleteRecordsResponse(topics=[DeleteRecordsTopicResult("a", [low])])
+        cluster.on(MetadataRequest, with_topic)
+        cluster.on(ListOffsetsRequest, at_leader(listed))
+        cluster.on(DeleteRecordsRequest, at_leader(deleted))
+        async with cluster, AdminClient(cluster.bootstrap, timeout=5) as admin:
+            (found,) = await admin.list_offsets({("a", 0): "latest"})
+            assert (found.offset, found.error) == (7, None)
+            leader["a"] = 1
+            (gone,) = await admin.delete_records({("a", 0): 5})
+            assert (gone.low_watermark, gone.error) == (5, None)
 
     asyncio.run(run())

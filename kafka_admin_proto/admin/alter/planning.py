@@ -17,11 +17,15 @@ from kafka_admin_proto.admin.alter.plans import (
     Step,
     TopicPlan,
 )
+from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement import count_moves, place_new, regenerate
 
 #: The topic-commands draft of KIP-4, or its draft of errors and admin schema.
 Reading = Literal["first", "second"]
+
+#: More than all partitions of the largest clusters together.
+_MOST_PARTITIONS = 1_000_000
 
 #: Kafka's name of an error → the one that the second draft has in its place.
 _DRAFT_ERRORS = {
@@ -108,6 +112,7 @@ class _Planner:
                 if value is not None:
                     self.notes.append(f"{field} {value} is ignored: there is an assignment")
             return self._assigned(self._asked.assignment)
+        self._check_number(partitions)
         if partitions is not None and partitions < len(self._state.replicas):
             raise _RefusedError(
                 "INVALID_PARTITIONS",
@@ -144,6 +149,7 @@ class _Planner:
                 "DecreasePartitionsNotAllowed",
                 f"there are {len(now)} partitions, and {partitions} would be no more; name more",
             )
+        self._check_number(partitions)
         if not asked.assignment:
             return self._grown(partitions)
         wanted = self._assigned(asked.assignment)
@@ -154,6 +160,14 @@ class _Planner:
                 "and leaves the others as they are",
             )
         return wanted
+
+    def _check_number(self, partitions: int | None) -> None:
+        """Refuse before replicas are placed: so many would take hours and all memory."""
+        if partitions is not None and partitions > _MOST_PARTITIONS:
+            raise _RefusedError(
+                "INVALID_PARTITIONS",
+                f"{partitions} partitions are more than {_MOST_PARTITIONS}, which no cluster takes",
+            )
 
     def _added(self, partitions: int | None) -> int:
         return 0 if partitions is None else partitions - len(self._state.replicas)
@@ -270,7 +284,7 @@ class _Planner:
                 "INVALID_CONFIG", f"config {both[0]} is to be set and deleted at once; choose one"
             )
         for name, value in self._asked.configs.items():
-            if name in there and there[name] == value:
+            if name in there and same_value(there[name], value):
                 self.notes.append(f"config {name} has this value already")
             else:
                 yield SetConfigStep(name=name, value=value, current=there.get(name))

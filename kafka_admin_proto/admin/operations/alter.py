@@ -34,9 +34,11 @@ from kafka_admin_proto.admin.operations.partitions.creation import (
     NewPartitions,
     late,
     missing_partitions,
+    not_waited_for,
     send_new_partitions,
 )
 from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
+from kafka_admin_proto.admin.operations.timeouts import live_brokers
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees, every_broker_sees_configs
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnsupportedVersionError
@@ -85,7 +87,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         """
         batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        live = await self.brokers(refresh=True)
+        live = await live_brokers(self, deadline)
         racks = {broker.id: broker.rack for broker in live.values()}
         states = await _states(self, batch, deadline)
         plans = []
@@ -366,6 +368,10 @@ class _Run:
                 self._caller, wanted, timeout=self._deadline.left
             )
             lacks = await left
+        except BrokerError as error:
+            for name, each in taken.items():
+                self.results[name] = msgspec.structs.replace(each, message=not_waited_for(error))
+            return
         finally:
             left.cancel()
             await asyncio.gather(left, return_exceptions=True)

@@ -122,7 +122,7 @@ class RecordOperations(Caller):
                 ],
                 timeout_ms=wire_timeout_ms(left),
             )
-            reply = await self.call(
+            reply = await self.call_owner(
                 request,
                 ListOffsetsResponse,
                 to=broker,
@@ -174,7 +174,7 @@ class RecordOperations(Caller):
                 ],
                 timeout_ms=wire_timeout_ms(left),
             )
-            reply = await self.call(request, DeleteRecordsResponse, to=broker, timeout=left)
+            reply = await self.call_owner(request, DeleteRecordsResponse, to=broker, timeout=left)
             found = {}
             for answered in reply.body.topics:
                 for each in answered.partitions:

@@ -16,6 +16,7 @@ from kafka_admin_proto.admin.operations.failures import (
     failure_of,
     with_repetition,
 )
+from kafka_admin_proto.admin.operations.timeouts import live_brokers
 from kafka_admin_proto.admin.retry import TRANSIENT, Deadline, K, R, retry_items
 from kafka_admin_proto.errors import KafkaAdminProtoError
 
@@ -113,7 +114,7 @@ async def ask_every_broker(
     raised, not even where there is no answer at all.
     """
     deadline = Deadline(caller.default_timeout if timeout is None else timeout)
-    brokers = sorted(await caller.brokers())
+    brokers = sorted(await live_brokers(caller, deadline, refresh=False))
     answers = await asyncio.gather(*(_answer(caller, each, ask, deadline) for each in brokers))
     good = [answer for answer in answers if not isinstance(answer, BrokerFailure)]
     return good, [answer for answer in answers if isinstance(answer, BrokerFailure)]
@@ -136,14 +137,16 @@ async def _answer(
             failed = BrokerFailure(broker, name or type(error).__name__, message)
             if failed.error not in _PASSING or pause >= deadline.left:
                 return failed
-            if isinstance(error, ConnectionFailedError) and not await _is_live(caller, broker):
+            if isinstance(error, ConnectionFailedError) and not await _is_live(
+                caller, broker, deadline
+            ):
                 return failed
         await asyncio.sleep(pause)
 
 
-async def _is_live(caller: Caller, broker: int) -> bool:
+async def _is_live(caller: Caller, broker: int, deadline: Deadline) -> bool:
     """Whether the cluster says so; False where nobody can be asked."""
     try:
-        return broker in await caller.brokers(refresh=True)
+        return broker in await live_brokers(caller, deadline)
     except KafkaAdminProtoError:
         return False

@@ -35,11 +35,18 @@ async def triggers_only(caller: Caller, timeout: float) -> bool:
     return timeout <= 0 and _DESCRIBE_QUORUM not in await caller.versions(Target.ANY)
 
 
-async def live_brokers(caller: Caller, deadline: Deadline) -> Mapping[int, Broker]:
-    """The live brokers, read anew; RequestTimedOutError when the deadline is over first."""
+async def live_brokers(
+    caller: Caller, deadline: Deadline, *, refresh: bool = True
+) -> Mapping[int, Broker]:
+    """The live brokers, read anew; RequestTimedOutError when the deadline is over first.
+
+    Without ``refresh`` they are those that the client knows of, if it does.
+    """
     try:
         async with asyncio.timeout(deadline.left):
-            return await caller.brokers(refresh=True)
+            return await caller.brokers(refresh=refresh)
+    except RequestTimedOutError:  # it says what was being waited for
+        raise
     except TimeoutError as error:
         raise RequestTimedOutError(
             f"no broker said within {deadline.seconds:g} s which ones are live: give more time"

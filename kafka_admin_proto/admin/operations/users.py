@@ -18,9 +18,12 @@ from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.operations.failures import (
     answer_of,
     failure,
+    failure_of,
     raise_failure,
     with_repetition,
 )
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -179,17 +182,23 @@ class UserOperations(Caller):
         _check_unique(keys)
         # Thousands of iterations: not in the event loop.
         salted = await asyncio.to_thread(lambda: [_salted(each) for each in sets])
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
         results: dict[_Key, AlteredUser] = {}
         for mechanism in dict.fromkeys(mechanism for _, mechanism in keys):
-            results.update(
-                await _alter(
+            try:
+                results |= await _alter(
                     self,
                     [each for each in salted if each.mechanism == mechanism.code],
                     [each for each in removes if each.mechanism == mechanism],
                     mechanism,
-                    timeout,
+                    deadline.left,
                 )
-            )
+            except KafkaAdminProtoError as failed:
+                if not results:
+                    raise
+                for key in keys:
+                    if key[1] == mechanism:
+                        results[key] = AlteredUser(*key, *failure_of(failed))
         return [results[key] for key in keys]
 
 

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 from kafka_admin_proto.admin.operations.metadata import (
@@ -65,8 +66,8 @@ async def every_broker_sees_configs(
 ) -> dict[str, list[str]]:
     """Like ``every_broker_sees``, for what is overridden in topics' configs.
 
-    ``wanted`` has values by topic and config; None: not overridden. Values are compared as text,
-    and none is shown: it may be a secret.
+    ``wanted`` has values by topic and config; None: not overridden. No value is shown: it may be a
+    secret.
     """
 
     async def look(broker: int, asked: Sequence[str], left: float) -> dict[str, list[str]]:
@@ -83,7 +84,7 @@ def _differences(
         yield "its configs are not known"
         return
     for key, value in wanted.items():
-        if there.get(key) != value:
+        if not same_value(there.get(key), value):
             yield f"config {key} is not as asked"
 
 

@@ -218,7 +218,12 @@ def delete(live: Live, dry_run: bool, yes: bool, **choice: Any) -> Answer:
     results = live.ask(lambda client: client.delete_acls(filters))
     rows = [_flat(each.acl, each.error, each.message) for r in results for each in r.acls]
     whole = [failures.entry(each.error, each.message) for each in results if each.error]
-    return _answer(rows, dry_run=False, more=whole)
+    answer = _answer(rows, dry_run=False, more=whole)
+    answer.document["maybe_repeated"] = any(each.maybe_repeated for each in results)
+    if answer.document["maybe_repeated"]:
+        note = "the answer to an earlier attempt was lost: what that one deleted is not listed"
+        answer.notes = [*answer.notes, note]
+    return answer
 
 
 def _named(options: dict[str, Any]) -> Iterator[_Resource]:

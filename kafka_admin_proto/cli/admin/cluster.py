@@ -166,27 +166,38 @@ def logdirs(live: Live, broker_list: list[int] | None, topic: tuple[str, ...]) -
       kap logdirs --broker-list 1,2 --topic orders --output json
     """
 
-    async def ask(client: Any) -> Any:
-        wanted = None
-        if topic:
-            described = await client.describe_topics(topic)
-            wanted = {each.name: [p.partition for p in each.partitions] for each in described}
-        return await client.describe_log_dirs(broker_list, topics=wanted)
+    async def ask(client: Any) -> tuple[Any, list[Row]]:
+        if not topic:
+            return await client.describe_log_dirs(broker_list), []
+        described = await client.describe_topics(topic)
+        unknown = failures.entries("topic", msgspec.to_builtins(described))
+        wanted = {
+            each.name: [p.partition for p in each.partitions]
+            for each in described
+            if each.error is None
+        }
+        found = await client.describe_log_dirs(broker_list, topics=wanted) if wanted else []
+        return found, unknown
 
-    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    found, unknown = live.ask(ask)
+    items: list[Row] = msgspec.to_builtins(found)
     rows = [
         {"broker": item["broker"], "path": path["path"], **each}
         for item in items
         for path in item["log_dirs"]
         for each in path["replicas"]
     ]
-    errors = failures.entries("broker", items, "broker") + [
-        failures.entry(
-            path["error"], path["message"], {"broker": item["broker"], "log_dir": path["path"]}
-        )
-        for item in items
-        for path in item["log_dirs"]
-        if path["error"]
+    errors = [
+        *unknown,
+        *failures.entries("broker", items, "broker"),
+        *(
+            failures.entry(
+                path["error"], path["message"], {"broker": item["broker"], "log_dir": path["path"]}
+            )
+            for item in items
+            for path in item["log_dirs"]
+            if path["error"]
+        ),
     ]
     return Answer(
         document={"brokers": items},
@@ -224,15 +235,9 @@ def ping(live: Live) -> Answer:
 
 async def _ping(client: Any, node: Any) -> Row:
     """One broker's row: milliseconds until it had answered, or why it has not."""
-    from kafka_admin_proto.admin.operations.failures import failure_of
-    from kafka_admin_proto.errors import KafkaAdminProtoError
-
     row = {"broker": node.id, "host": node.host, "port": node.port, "rack": node.rack}
     start = time.perf_counter()
-    error = message = None
-    try:
-        await client.broker_versions([node.id])
-    except KafkaAdminProtoError as failed:
-        error, message = failure_of(failed)
+    (found,) = await client.broker_versions([node.id])
     took = round((time.perf_counter() - start) * 1000, 1)
-    return {**row, "ms": None if error else took, "error": error, "message": message}
+    error = found.error
+    return {**row, "ms": None if error else took, "error": error, "message": found.message}

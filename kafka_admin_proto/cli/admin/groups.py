@@ -18,6 +18,9 @@ _OPERATIONS = ("groups:GroupOperations", "records:RecordOperations")
 
 groups = lazy_group("groups", "List, describe and delete groups; remove members.")
 
+#: The message for a group that brokers before 4.0 describe as dead, without an error.
+NO_SUCH_GROUP = "There is no group of that name."
+
 _TYPES = click.Choice(["classic", "consumer", "share", "streams"], case_sensitive=False)
 
 
@@ -70,23 +73,28 @@ def describe(
     if all_groups == bool(given):
         raise click.UsageError("name the groups to describe, or give --all-groups")
 
-    async def ask(client: Any) -> tuple[Any, Any, Any]:
-        wanted = given
+    async def ask(client: Any) -> tuple[Any, Any, Any, Any]:
+        wanted, failed = given, ()
         if all_groups:
-            wanted = [each.group_id for each in (await client.list_groups()).groups]
+            listing = await client.list_groups()
+            wanted, failed = [each.group_id for each in listing.groups], listing.failed
         described = await client.describe_groups(wanted)
         known = [each.group_id for each in described if each.error is None]
         offsets = await client.list_group_offsets(dict.fromkeys(known)) if known else []
         partitions = {(o.topic, o.partition) for each in offsets for o in each.offsets}
         ends = await client.list_offsets(dict.fromkeys(sorted(partitions), "latest"))
-        return described, offsets, ends if partitions else []
+        return described, offsets, ends if partitions else [], failed
 
-    described, offsets, ends = live.ask(ask)
+    described, offsets, ends, failed = live.ask(ask)
     items = _with_offsets(described, offsets, ends)
+    for item in items:
+        if item["state"] == "Dead" and item["error"] is None:
+            item["error"], item["message"] = "GROUP_ID_NOT_FOUND", NO_SUCH_GROUP
     errors = failures.entries("group", items, "group_id")
     if any(error["error"] == "GROUP_ID_NOT_FOUND" for error in errors):
         listing = live.ask(lambda client: client.list_groups())
         failures.near_misses(errors, "group", [each.group_id for each in listing.groups])
+    errors += failures.entries("broker", msgspec.to_builtins(failed), "broker")
     rows = {"members": _member_rows, "state": _state_rows}.get(shown or "", _offset_rows)
     fine = [item for item in items if not item["error"]]
     return Answer(

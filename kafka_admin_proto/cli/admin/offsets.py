@@ -20,6 +20,7 @@ from kafka_admin_proto.cli.admin.common.parameters import (
     is_pattern,
     pattern_of,
 )
+from kafka_admin_proto.cli.admin.groups import NO_SUCH_GROUP
 from kafka_admin_proto.cli.filters import Instant
 
 _OPERATIONS = (
@@ -162,6 +163,12 @@ def reset(
         if topic:
             found, unknown = await _partitions(client, topic, True)
             wanted = list(dict.fromkeys([*wanted, *found]))
+        members = 0
+        if dry_run or not wanted:
+            (described,) = await client.describe_groups([group])
+            members = len(described.members)
+            if not wanted:
+                return [], [*unknown, *_absent(described)]
         lows = await _ask_offsets(client, wanted, "earliest")
         highs = await _ask_offsets(client, wanted, "latest")
         if to_datetime is not None:
@@ -169,7 +176,9 @@ def reset(
         plan = []
         for key in wanted:
             low, high = lows[key], highs[key]
-            error = low["error"] or high["error"]
+            looked_up = [low, high] if to_datetime is None else [low, high, at_time[key]]
+            failed = next((each for each in looked_up if each["error"]), low)
+            error = failed["error"]
             new: int | None = None
             if error is None:
                 if to is not None:
@@ -183,10 +192,13 @@ def reset(
                     before = current.get(key)
                     new = (high["offset"] if before is None else before) + shift_by
                 new = min(max(new or 0, low["offset"]), high["offset"])
+            message = failed["message"]
+            if members and error is None:
+                error, message = "UNKNOWN_MEMBER_ID", _with_members(group, members)
             plan.append({
                 "group_id": group, "topic": key[0], "partition": key[1],
                 "offset": current.get(key), "new_offset": new,
-                "error": error, "message": low["message"] or high["message"],
+                "error": error, "message": message,
             })  # fmt: skip
         return plan, unknown
 
@@ -253,7 +265,10 @@ def delete(
         if committed.error is not None:
             return [], [failures.entry(committed.error, committed.message, {"group": group})]
         found = [(o.topic, o.partition) for o in committed.offsets if o.topic in topic]
-        return list(dict.fromkeys([*found, *partition])), []
+        wanted = list(dict.fromkeys([*found, *partition]))
+        if wanted or committed.offsets:
+            return wanted, []
+        return [], _absent(*await client.describe_groups([group]))
 
     wanted, unknown = live.ask(find)
     items: list[Row] = []
@@ -313,6 +328,22 @@ def delete_records(
         document={"partitions": items},
         tables=[Table(rows=items, hidden=("error", "message"))],
         errors=_errors(items),
+    )
+
+
+def _absent(group: Any) -> list[Row]:
+    """An entry for a group that is not there. Brokers before 4.0 describe it as dead."""
+    error, message = group.error, group.message
+    if error is None and group.state == "Dead":
+        error, message = "GROUP_ID_NOT_FOUND", NO_SUCH_GROUP
+    return [] if error is None else [failures.entry(error, message, {"group": group.group_id})]
+
+
+def _with_members(group: str, count: int) -> str:
+    """What a coordinator means by UNKNOWN_MEMBER_ID when an administrator commits offsets."""
+    return (
+        f"group {group} has {count} member{'s' * (count != 1)}, and only they may commit offsets; "
+        f"stop them first: kap groups describe {group} --members lists them"
     )
 
 

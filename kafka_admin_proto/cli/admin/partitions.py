@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -148,7 +148,7 @@ def reassign(
     """
     wanted = _read_reassignment(file)
     if dry_run:
-        return _would_move(live, wanted)
+        return _would_move(live, wanted, additional)
     found = live.ask(
         lambda client: client.execute_reassignment(
             wanted,
@@ -164,15 +164,22 @@ def reassign(
     return Answer(
         document=document,
         tables=[Table(rows=rows, hidden=("error", "message"))],
-        errors=_errors(rows),
+        errors=[*_errors(rows), *_log_dir_errors(document)],
         notes=[f"{fine} of {len(rows)} partitions are being moved; kap partitions verify with the "
                "same file says when it is done"],
     )  # fmt: skip
 
 
-def _would_move(live: Live, wanted: Sequence[PartitionReplicas]) -> Answer:
+def _would_move(live: Live, wanted: Sequence[PartitionReplicas], additional: bool) -> Answer:
     names = list(dict.fromkeys(each.topic for each in wanted))
-    described = {each.name: each for each in live.ask(lambda c: c.describe_topics(names))}
+
+    async def ask(client: Any) -> Any:
+        from kafka_admin_proto.admin.operations.partitions.reassignment import check_moves
+
+        await check_moves(client, wanted, additional=additional, timeout=live.timeout)
+        return await client.describe_topics(names)
+
+    described = {each.name: each for each in live.ask(ask)}
     rows = []
     for each in wanted:
         topic = described[each.topic]
@@ -208,13 +215,11 @@ def verify(live: Live, file: str, preserve_throttles: bool) -> Answer:
     )
     document: Row = msgspec.to_builtins(found)
     rows = document["partitions"]
-    notes = ["done" if document["done"] else "not done yet"]
-    if document["message"]:
-        notes.append(document["message"])
     return Answer(
         document=document,
         tables=[Table(rows=rows), Table(rows=document["log_dirs"])],
-        notes=notes,
+        errors=[*_unknown(rows), *_throttle_errors(document)],
+        notes=["done" if document["done"] else "not done yet"],
     )
 
 
@@ -263,8 +268,45 @@ def cancel(live: Live, file: str, preserve_throttles: bool) -> Answer:
     return Answer(
         document=document,
         tables=[Table(rows=rows, hidden=("error", "message"))],
-        errors=_errors(rows),
+        errors=[*_errors(rows), *_log_dir_errors(document), *_throttle_errors(document)],
     )
+
+
+def _unknown(rows: Sequence[Row]) -> list[Row]:
+    """An entry for each partition that the cluster does not have."""
+    from kafka_admin_proto.admin.operations.partitions.progress import unknown_partition
+
+    found = []
+    for row in rows:
+        if row["state"] == "unknown":
+            where = {"topic": row["topic"], "partition": row["partition"]}
+            error = unknown_partition(row["topic"], row["partition"])
+            found.append(failures.entry(error.error, error.message, where))
+    return found
+
+
+def _log_dir_errors(document: Row) -> list[Row]:
+    """An entry for each replica that could not be moved into its log dir."""
+    return [
+        failures.entry(
+            row["error"],
+            row["message"],
+            {
+                "topic": row["topic"],
+                "partition": row["partition"],
+                "broker": row["broker"],
+                "log_dir": row["path"],
+            },
+        )
+        for row in document["log_dirs"]
+        if row["error"]
+    ]
+
+
+def _throttle_errors(document: Row) -> list[Row]:
+    """An entry where throttles could not be removed: they hold replication back until they are."""
+    message = document["message"]
+    return [] if message is None else [failures.entry(failures.NOT_COMPLETE, message)]
 
 
 def _read_reassignment(file: str) -> list[PartitionReplicas]:

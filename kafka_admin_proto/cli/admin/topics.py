@@ -137,7 +137,7 @@ def create(
 @_topic_option("A topic to delete, or a regular expression; repeatable.")
 @_TOPIC_ID
 @click.option("--if-exists", is_flag=True, help="A topic that does not exist is no failure.")
-@click.option("--dry-run", is_flag=True, help="Say what would be deleted.")
+@_DRY_RUN
 @_YES
 def delete(
     live: Live,
@@ -296,13 +296,15 @@ def describe(
         )
     )
     items: list[Row] = msgspec.to_builtins(found)
+    absent = [] if pattern is None else _absent(given, items)
     if under_replicated_partitions:
         _keep_partitions(items, lambda each: len(each["isr"]) < len(each["replicas"]))
     if unavailable_partitions:
         _keep_partitions(items, lambda each: each["leader"] is None or each["leader"] < 0)
     if topics_with_overrides:
         items = [item for item in items if item["configs"] or item["error"]]
-    errors = failures.entries("topic", items)
+    errors = [*absent, *failures.entries("topic", items)]
+    _name_by_id(errors, items)
     failures.near_misses(errors, "topic", _names_for(errors, live))
     tables = [Table(rows=_partition_rows(item), title=_title(item), hidden=("topic", "topic_id"))
               for item in items if not item["error"]]  # fmt: skip
@@ -329,9 +331,7 @@ def all_names(
 def _changed(items: list[Row], done: str, about: Row, live: Live | None = None) -> Answer:
     """The answer of what changes topics: one item for each."""
     errors = [*failures.entries("topic", items), *failures.incomplete("topic", items)]
-    for error in errors:
-        if error["topic"] is None:
-            error["topic"] = error.pop("topic_id", None)
+    _name_by_id(errors, items)
     if live is not None:
         failures.near_misses(errors, "topic", _names_for(errors, live))
     fine = [item for item in items if not item["error"] and not item.get("existed")]
@@ -342,6 +342,27 @@ def _changed(items: list[Row], done: str, about: Row, live: Live | None = None) 
         errors=errors,
         notes=[f"{done} {_count(fine)}"] if not errors or fine else [],
     )  # fmt: skip
+
+
+def _absent(names: Sequence[str], items: Sequence[Row]) -> list[Row]:
+    """An entry for each name, which is no regular expression, that no topic has."""
+    from kafka_admin_proto.admin.operations.failures import error_name, failure
+    from kafka_admin_proto.admin.operations.metadata import UNKNOWN_TOPIC_OR_PARTITION as UNKNOWN
+
+    there = {item["name"] for item in items}
+    return [
+        failures.entry(error_name(UNKNOWN), failure(UNKNOWN)[1], {"topic": name})
+        for name in names
+        if not is_pattern(name) and name not in there
+    ]
+
+
+def _name_by_id(errors: Sequence[Row], items: Sequence[Row]) -> None:
+    """Give the errors of topics without a name their topic's id in its place."""
+    ids = iter([item["topic_id"] for item in items if item["error"] and item["name"] is None])
+    for error in errors:
+        if error["topic"] is None:
+            error["topic"] = next(ids, None)
 
 
 def _changed_row(item: Row) -> Row:

@@ -65,7 +65,13 @@ _OPERATIONS = ("alter:AlterOperations", "topics.descriptions:DescribeTopics")
     show_default=True,
     help="Which draft's rules: second takes one change at once, and increases only.",
 )
-@click.option("--dry-run", is_flag=True, help="Show the plan and change nothing.")
+@click.option(
+    "--dry-run",
+    "--validate-only",
+    "dry_run",
+    is_flag=True,
+    help="Show the plan, let the cluster check it, and change nothing.",
+)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def alter(
     live: Live,
@@ -121,9 +127,9 @@ def alter(
 
 def run_plan(live: Live, plan: Any, *, dry_run: bool, yes: bool) -> Answer:
     """Show a plan and, after a yes, run it."""
-    items = planned_items(plan.topics)
-    steps = sum(len(item["steps"]) for item in items)
+    steps = sum(len(each.steps) for each in plan.topics)
     if dry_run or not steps:
+        items = checked_items(live, plan)
         errors = failures.entries("topic", items)
         return Answer(
             document={"topics": items, "dry_run": dry_run},
@@ -148,6 +154,21 @@ def run_plan(live: Live, plan: Any, *, dry_run: bool, yes: bool) -> Answer:
         errors=errors,
         notes=[f"altered {fine} of {len(done)} topics"],
     )
+
+
+def checked_items(live: Live, plan: Any) -> list[Row]:
+    """The topics of a plan, with the errors that the controller would answer its steps with.
+
+    It validates configs and new partitions; no request validates replicas that move.
+    """
+    items = planned_items(plan.topics)
+    if any(item["steps"] for item in items):
+        checked = live.ask(
+            lambda client: client.run_alter_plan(plan, timeout=live.timeout, validate_only=True)
+        )
+        for item, each in zip(items, checked, strict=True):
+            item["error"], item["message"] = each.error, each.message
+    return items
 
 
 def planned_items(topics: Any) -> list[Row]:

@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.cli.admin.common import failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, yaml
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.topics_alter import planned_items, step_rows
+from kafka_admin_proto.cli.admin.topics_alter import (
+    checked_items,
+    planned_items,
+    step_rows,
+)
 
 if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
@@ -53,7 +58,13 @@ _OPERATIONS = (
     type=click.Path(dir_okay=False, allow_dash=True),
     help="YAML (or JSON) with a list of topics; - is standard input.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option(
+    "--dry-run",
+    "--validate-only",
+    "dry_run",
+    is_flag=True,
+    help="Say what would change, let the cluster check it, and change nothing.",
+)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before topics are altered.")
 def apply(live: Live, file: str, dry_run: bool, yes: bool) -> Answer:
     """Create the topics of a file that are missing, and alter those that differ from it.
@@ -103,7 +114,7 @@ def apply(live: Live, file: str, dry_run: bool, yes: bool) -> Answer:
         confirm(f"Do these {_count(steps, 'step')}, and create {new}?", yes=yes)
     items = _create(live, created, dry_run)
     if dry_run or not steps:
-        items += [{**each, "action": "alter"} for each in planned_items(altered.topics)]
+        items += [{**each, "action": "alter"} for each in checked_items(live, altered)]
     else:
         results = live.ask(lambda client: client.run_alter_plan(altered, timeout=live.timeout))
         items += [{**each, "action": "alter"} for each in planned_items(results)]
@@ -163,7 +174,9 @@ def _difference(wanted: WantedTopic, found: TopicDescription) -> dict[str, Any]:
         if factor is not None and any(len(each) != factor for each in now.values()):
             changes["replication_factor"] = factor
     own = found.configs or {}
-    sets = {k: v for k, v in wanted.values().items() if v is not None and own.get(k) != v}
+    sets = {
+        k: v for k, v in wanted.values().items() if v is not None and not same_value(own.get(k), v)
+    }
     deletes = [k for k, v in wanted.values().items() if v is None and k in own]
     if sets:
         changes["configs"] = sets
@@ -220,10 +233,24 @@ def _read(file: str) -> list[WantedTopic]:
             f"{file}: {said}; expected topics: [{{name, partitions, replication_factor, "
             "assignment, configs}]"
         ) from None
+    for each in found:
+        if fault := _fault(each):
+            raise click.UsageError(f"{file}: topic {each.name}: {fault}")
     names = [each.name for each in found]
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise click.UsageError(f"{file}: topic {twice[0]} is there twice")
     return found
+
+
+def _fault(topic: WantedTopic) -> str:
+    """Why no topic is like that; empty where one may be. -1 stands for what is not said."""
+    for name in ("partitions", "replication_factor"):
+        number = getattr(topic, name)
+        if number is not None and number < 1 and number != -1:
+            return f"{name} is {number}; it is 1 or more"
+    if topic.assignment is not None and not (topic.assignment and all(topic.assignment.values())):
+        return "the assignment names no brokers; name some for each partition, or leave it out"
+    return ""
 
 
 def _text(value: str | float | bool | None) -> str | None:

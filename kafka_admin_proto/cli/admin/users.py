@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -207,10 +208,14 @@ def _set_quotas(
 ) -> Answer:
     changes: dict[str, float | None] = dict.fromkeys(unset)
     for key, text in sets:
+        if key in changes:
+            raise click.UsageError(f"{key} is to change twice: give one --set or --unset for it")
         try:
             changes[key] = float(text)
         except ValueError:
             raise click.UsageError(f"{key}: {text!r} is not a number") from None
+        if not math.isfinite(changes[key] or 0):
+            raise click.UsageError(f"{key}: {text!r} is no limit; --unset {key} removes a quota")
 
     def ask(client: Any) -> Any:
         from kafka_admin_proto.admin.operations.quotas import QuotaAlteration

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_admin_proto.admin.caller import Broker
 from kafka_admin_proto.admin.errors import (
     BrokerError,
     ConnectionFailedError,
     ConnectionLostError,
+    RequestTimedOutError,
 )
 from kafka_admin_proto.admin.operations.coordinators import KeyType, find_coordinators
 from kafka_admin_proto.admin.operations.failures import Failure, failure
@@ -175,3 +177,20 @@ def test_coordinators_are_the_same_by_one_request_and_by_many(
         key: (1 + len(key) % 3) if code == 0 else failure(code) for key, code in codes.items()
     }
     assert len(caller.calls) == (1 if version >= 4 else len(codes))
+
+
+def test_a_silent_cluster_does_not_outlast_the_timeout() -> None:
+    class Silent(FakeCaller):
+        async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+            await asyncio.sleep(60)
+            return self.known
+
+    async def ask(broker: int, seconds: float) -> int:
+        return broker
+
+    async def run() -> None:
+        late = ask_every_broker(Silent({}), ask, timeout=0.1)
+        with pytest.raises(RequestTimedOutError, match=r"within 0\.1 s which ones are live"):
+            await asyncio.wait_for(late, 5)
+
+    asyncio.run(run())

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.errors import BrokerError
+from kafka_admin_proto.admin.errors import BrokerError, RequestTimedOutError
 from kafka_admin_proto.admin.operations.users import (
     ScramCredential,
     ScramDeletion,
@@ -212,3 +212,18 @@ def test_mechanisms_are_those_of_the_meanings() -> None:
         assert said.name(each.code).replace("_", "-") == each.value
         assert ScramMechanism.of_code(each.code) is each
     assert ScramMechanism.of_code(9) is ScramMechanism.UNKNOWN
+
+
+def test_a_password_that_is_set_is_known_when_the_next_request_fails() -> None:
+    client = Client()
+    alter = client.handlers[AlterUserScramCredentialsRequest]
+    late = RequestTimedOutError("no answer")
+    client.handlers[AlterUserScramCredentialsRequest] = lambda request, call: (
+        late if len(client.calls) == 2 else alter(request, call)
+    )
+    both = [ScramUpsertion("alice", "pw", each) for each in (SHA_256, SHA_512)]
+    results = asyncio.run(client.alter_users(both))
+    assert [(each.mechanism, each.error) for each in results] == [
+        (SHA_256, None),
+        (SHA_512, "RequestTimedOutError"),
+    ]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from kafka_admin_proto.admin.caller import Broker
-from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
+from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError, RequestTimedOutError
 from kafka_admin_proto.admin.operations.waiting import (
     every_broker_sees,
     every_broker_sees_configs,
@@ -80,6 +80,15 @@ def test_a_cluster_that_is_silent_does_not_outlast_the_timeout() -> None:
     assert "no broker said within 0.1 s which ones are live" in sentence
 
 
+def test_what_the_client_was_waiting_for_is_said() -> None:
+    class Late(Topics):
+        async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+            raise RequestTimedOutError("waiting for the answer of broker 1")
+
+    [sentence] = wait(Late([Topic("a", [[1]])]))["a"]
+    assert "waiting for the answer of broker 1" in sentence
+
+
 def test_a_topic_that_the_client_may_not_describe_ends_the_waiting() -> None:
     cluster = Topics()
     refused = MetadataResponseTopic(name="a", error_code=code("TOPIC_AUTHORIZATION_FAILED"))
@@ -92,8 +101,8 @@ def test_a_topic_that_the_client_may_not_describe_ends_the_waiting() -> None:
 
 def test_configs_are_waited_for_on_every_broker() -> None:
     """No value is shown: it may be a secret."""
-    cluster = Topics([Topic("a", [[1]], {"x": "1", "y": "2"})])
-    wanted: dict[str, dict[str, str | None]] = {"a": {"x": "1", "z": None}}
+    cluster = Topics([Topic("a", [[1]], {"x": "1", "y": "2", "ratio": "0.5"})])
+    wanted: dict[str, dict[str, str | None]] = {"a": {"x": "1", "z": None, "ratio": "0.50"}}
     assert asyncio.run(every_broker_sees_configs(cluster, wanted, timeout=1)) == {}
     wanted = {"a": {"x": "9", "y": None}, "b": {"x": "1"}}
     left = asyncio.run(every_broker_sees_configs(cluster, wanted, timeout=0.05))

@@ -189,7 +189,7 @@ def test_without_a_cluster_it_says_what_to_give(run: Run) -> None:
     result = run("topics list", env={"KAP_BOOTSTRAP_SERVER": ""})
     assert result.exit_code == 2
     assert "--bootstrap-server HOST:PORT or set KAP_BOOTSTRAP_SERVER" in result.stderr
-    both = run("topics list --bootstrap-controller localhost:1")
+    both = run("topics list --bootstrap-controller localhost:1 -b localhost:1")
     assert (both.exit_code, "exclude each other" in both.stderr) == (2, True)
 
 

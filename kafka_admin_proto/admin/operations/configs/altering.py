@@ -16,6 +16,7 @@ from kafka_admin_proto.admin.operations.configs.resources import (
     route,
 )
 from kafka_admin_proto.admin.operations.failures import failure, failure_of
+from kafka_admin_proto.admin.operations.metadata import slices
 from kafka_admin_proto.admin.retry import Deadline, retry_items
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.alter_configs_request import (
@@ -37,6 +38,9 @@ from kafka_admin_proto.messages.incremental_alter_configs_response import (
     IncrementalAlterConfigsResponse,
 )
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+#: A KRaft controller refuses a request that would write over 10,000 records, one for a config.
+_RESOURCES_PER_REQUEST = 500
 
 _SET, _DELETE, _APPEND, _SUBTRACT = range(4)
 
@@ -157,29 +161,34 @@ async def _by_broker(
 ) -> list[AlteredConfigs]:
     """Ask each broker for its own resources, side by side, and the controller for the others."""
     deadline = Deadline(caller.default_timeout if timeout is None else timeout)
-    parts: dict[int | Target, list[ConfigResource]] = {}
+    by_broker: dict[int | Target, list[ConfigResource]] = {}
     for resource in resources:
-        parts.setdefault(route(resource, Target.CONTROLLER), []).append(resource)
+        by_broker.setdefault(route(resource, Target.CONTROLLER), []).append(resource)
+    parts = [
+        (to, some) for to, own in by_broker.items() for some in slices(own, _RESOURCES_PER_REQUEST)
+    ]
 
-    async def ask_one(to: int | Target) -> dict[ConfigResource, AlteredConfigs]:
+    async def ask_one(
+        to: int | Target, resources: Sequence[ConfigResource]
+    ) -> dict[ConfigResource, AlteredConfigs]:
         async def attempt(
             some: list[ConfigResource], left: float
         ) -> Mapping[ConfigResource, AlteredConfigs]:
             return await ask(to, some, left)
 
         try:
-            return await retry_items(caller, parts[to], attempt, timeout=deadline.left)
+            return await retry_items(caller, resources, attempt, timeout=deadline.left)
         except KafkaAdminProtoError as failed:
             if len(parts) == 1:
                 raise
             error, message = failure_of(failed)
             return {
                 each: AlteredConfigs(type=each.type, name=each.name, error=error, message=message)
-                for each in parts[to]
+                for each in resources
             }
 
     answers: dict[ConfigResource, AlteredConfigs] = {}
-    for part in await asyncio.gather(*map(ask_one, parts)):
+    for part in await asyncio.gather(*(ask_one(*part) for part in parts)):
         answers |= part
     return [answers.get(resource) or _unanswered(resource) for resource in resources]
 

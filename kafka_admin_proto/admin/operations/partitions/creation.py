@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.failures import Failure, failure, failure_of
 from kafka_admin_proto.admin.operations.metadata import leaderless, metadata_of_names, slices
 from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
@@ -107,7 +108,16 @@ async def send_new_partitions(
 
     results: dict[str, CreatedPartitions] = {}
     for some in slices(list(wanted), _TOPICS_PER_REQUEST):
-        results |= await retry_items(caller, some, attempt, timeout=deadline.left)
+        try:
+            results |= await retry_items(caller, some, attempt, timeout=deadline.left)
+        except KafkaAdminProtoError as failed:
+            if not results:
+                raise
+            error, message = failure_of(failed)
+            for name in some:
+                results[name] = CreatedPartitions(
+                    topic=name, count=wanted[name].count, error=error, message=message
+                )
     for name, topic in wanted.items():
         if name not in results:
             error, message = unanswered("topic")
@@ -170,7 +180,15 @@ async def _waited_for(
     def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
         return missing_partitions(name, topic, counts[name])
 
-    left = await every_broker_sees(caller, list(counts), missing, timeout=deadline.left)
+    try:
+        left = await every_broker_sees(caller, list(counts), missing, timeout=deadline.left)
+    except BrokerError as error:
+        return [
+            each
+            if each.error is not None
+            else msgspec.structs.replace(each, message=not_waited_for(error))
+            for each in results
+        ]
     return [
         each
         if each.error is not None
@@ -198,6 +216,11 @@ def missing_partitions(name: str, topic: MetadataResponseTopic | None, count: in
     if len(topic.partitions) < count:
         yield f"topic {name!r} has {len(topic.partitions)} of {count} partitions"
     yield from leaderless(name, topic)
+
+
+def not_waited_for(error: BrokerError) -> str:
+    """The message of a result whose effect the client may not look at."""
+    return f"the controller has taken it, and it is not waited for: {error}"
 
 
 def late(missing: list[str], deadline: Deadline) -> str:

@@ -8,8 +8,9 @@ from typing import Literal, get_args
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.failures import failure, raise_failure
-from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
+from kafka_admin_proto.admin.operations.partitions.creation import late, not_waited_for, unanswered
 from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
@@ -126,7 +127,15 @@ async def _waited_for(
         for partition in fine[name]:
             yield from _leader_fault(name, partition, there, election)
 
-    left = await every_broker_sees(caller, list(fine), missing, timeout=deadline.left)
+    try:
+        left = await every_broker_sees(caller, list(fine), missing, timeout=deadline.left)
+    except BrokerError as error:
+        return [
+            each
+            if each.error is not None
+            else msgspec.structs.replace(each, message=not_waited_for(error))
+            for each in results
+        ]
     judged = []
     for each in results:
         if each.error is None:

@@ -7,12 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.operations.failures import Failure, failure, raise_failure
+from kafka_admin_proto.admin.operations.failures import (
+    Failure,
+    failure,
+    failure_of,
+    raise_failure,
+)
 from kafka_admin_proto.admin.operations.metadata import slices
 from kafka_admin_proto.admin.operations.partitions.creation import unanswered
 from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -111,7 +117,12 @@ class MovePartitions(Caller):
 
         results: dict[Partition, PartitionResult] = {}
         for some in slices(list(replicas), _PARTITIONS_PER_REQUEST):
-            results |= await retry_items(self, some, attempt, timeout=deadline.left)
+            try:
+                results |= await retry_items(self, some, attempt, timeout=deadline.left)
+            except KafkaAdminProtoError as failed:
+                if not results:
+                    raise
+                results |= {each: _result(each, failure_of(failed)) for each in some}
         return [results.get(each) or _result(each, unanswered("partition")) for each in replicas]
 
     async def list_partition_reassignments(

@@ -18,6 +18,7 @@ from kafka_admin_proto.admin.operations.metadata import (
 )
 from kafka_admin_proto.admin.operations.partitions.json_files import ANY_LOG_DIR, PartitionReplicas
 from kafka_admin_proto.admin.operations.partitions.moves import OngoingReassignment
+from kafka_admin_proto.admin.operations.timeouts import live_brokers
 from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 
@@ -104,7 +105,7 @@ async def _read_log_dirs(
     """The log dirs of replicas as they are, and those that they are moving to."""
     now: dict[ReplicaKey, str] = {}
     future: dict[ReplicaKey, str] = {}
-    live = await caller.brokers()
+    live = await live_brokers(caller, deadline, refresh=False)
     asked = sorted(brokers & live.keys())
     if not asked:
         return now, future

@@ -23,6 +23,7 @@ from kafka_admin_proto.admin.operations.partitions.json_files import (
 )
 from kafka_admin_proto.admin.operations.partitions.moves import (
     MovePartitions,
+    OngoingReassignment,
     PartitionResult,
 )
 from kafka_admin_proto.admin.operations.partitions.progress import (
@@ -35,6 +36,7 @@ from kafka_admin_proto.admin.operations.partitions.progress import (
     read_replicas,
     unknown_partition,
 )
+from kafka_admin_proto.admin.operations.timeouts import live_brokers
 from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.placement import count_moves, regenerate
@@ -103,7 +105,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         not live, BrokerError for a topic that does not exist, PlacementError for too few brokers.
         """
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        live = await self.brokers(refresh=True)
+        live = await live_brokers(self, deadline)
         wanted = list(brokers)
         _check_live(wanted, live)
         racks = {broker: live[broker].rack if rack_aware else None for broker in wanted}
@@ -148,16 +150,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         rows = list(partitions)
         check_reassignment(rows)
         deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
-        ongoing = await self.list_partition_reassignments(timeout=deadline.left)
-        if ongoing and not additional:
-            raise InstructionError(
-                f"{len(ongoing)} partitions move already, such as {ongoing[0].partition} of topic "
-                f"{ongoing[0].topic!r}; wait for them, cancel them, or ask for additional moves "
-                "(--additional)"
-            )
-        _check_live(
-            [broker for row in rows for broker in row.replicas], await self.brokers(refresh=True)
-        )
+        ongoing = await check_moves(self, rows, additional=additional, timeout=deadline.left)
         wanted = {(row.topic, row.partition): row.replicas for row in rows}
         current = await read_replicas(self, {row.topic for row in rows}, deadline)
         for topic, number in wanted:
@@ -244,6 +237,32 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         return CancelledReassignment(results, moved, not failed, _not_removed(failed))
 
 
+async def check_moves(
+    caller: MovePartitions,
+    rows: Iterable[PartitionReplicas],
+    *,
+    additional: bool,
+    timeout: float,
+) -> list[OngoingReassignment]:
+    """What moves already, where that does not keep ``rows`` from being moved.
+
+    Raises InstructionError for a broker that is not live, and without ``additional`` where
+    something moves.
+    """
+    deadline = Deadline(timeout)
+    ongoing = await caller.list_partition_reassignments(timeout=timeout)
+    if ongoing and not additional:
+        raise InstructionError(
+            f"{len(ongoing)} partitions move already, such as {ongoing[0].partition} of topic "
+            f"{ongoing[0].topic!r}; wait for them, cancel them, or ask for additional moves "
+            "(--additional)"
+        )
+    _check_live(
+        [broker for row in rows for broker in row.replicas], await live_brokers(caller, deadline)
+    )
+    return ongoing
+
+
 def _check_live(brokers: Iterable[int], live: Mapping[int, object]) -> None:
     asked = list(brokers)
     for broker in asked:
@@ -297,7 +316,7 @@ async def _unthrottle(
     caller: AlterConfigs, rows: Iterable[PartitionReplicas], deadline: Deadline
 ) -> list[str]:
     """Of all live brokers: which of them took part is no longer known."""
-    brokers = await caller.brokers()
+    brokers = await live_brokers(caller, deadline, refresh=False)
     changes = throttles.unthrottling((row.topic for row in rows), brokers)
     return await throttles.apply(caller, changes, timeout=deadline.left)
 

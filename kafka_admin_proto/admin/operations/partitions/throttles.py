@@ -20,6 +20,8 @@ LOG_DIRS_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 LEADERS = "leader.replication.throttled.replicas"
 FOLLOWERS = "follower.replication.throttled.replicas"
 
+_UNKNOWN_TOPIC = "UNKNOWN_TOPIC_OR_PARTITION"
+
 #: From where to where replicas of a partition are copied.
 Copies = tuple[set[int], set[int]]
 
@@ -91,7 +93,10 @@ def unthrottling(topics: Iterable[str], brokers: Iterable[int]) -> list[ConfigCh
 
 
 async def apply(caller: AlterConfigs, changes: list[ConfigChange], *, timeout: float) -> list[str]:
-    """Alter the configs; a sentence for each topic and broker where that failed."""
+    """Alter the configs; a sentence for each topic and broker where that failed.
+
+    A topic that does not exist has no limits to take away.
+    """
     joined: dict[ConfigResource, ConfigChange] = {}
     for change in changes:
         before = joined.get(change.resource)
@@ -105,4 +110,5 @@ async def apply(caller: AlterConfigs, changes: list[ConfigChange], *, timeout: f
         f"{each.type} {each.name}: {each.error}: {each.message}"
         for each in answers
         if each.error is not None
+        and (each.error != _UNKNOWN_TOPIC or joined[ConfigResource(each.type, each.name)].set)
     ]

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, entry_of_created
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
@@ -343,5 +344,5 @@ def _differences(
     if wanted.replication_factor >= 0 and factors - {wanted.replication_factor}:
         yield f"another replication factor than {wanted.replication_factor}"
     for key, value in wanted.configs.items():
-        if value is not None and configs is not None and configs.get(key) != value:
+        if value is not None and configs is not None and not same_value(configs.get(key), value):
             yield f"another value of {key}"

@@ -10,7 +10,11 @@ import msgspec
 from kafka_admin_proto.admin.alter.instructions import Duplicates, once_each
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.failures import failure, failure_of
+from kafka_admin_proto.admin.operations.failures import (
+    failure,
+    failure_of,
+    with_repetition,
+)
 from kafka_admin_proto.admin.operations.metadata import (
     metadata_of_ids,
     metadata_of_names,
@@ -95,7 +99,12 @@ class DeleteTopics(Caller):
             [*names, *map(topic_uuid, topic_ids)], str, duplicates=duplicates, what="delete"
         )
         deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
-        items = await _resolved(self, asked, deadline)
+        items = once_each(
+            await _resolved(self, asked, deadline),
+            lambda each: each.name or str(each.topic_id),
+            duplicates=duplicates,
+            what="delete",
+        )
         trigger = await triggers_only(self, timeout)
         by_id = await _has_ids(self)
         results = await _delete(self, items, by_id=by_id, trigger=trigger, deadline=deadline)
@@ -269,7 +278,9 @@ def _judged(result: DeletedTopic, item: _Item, if_exists: bool) -> DeletedTopic:
         return msgspec.structs.replace(result, error=None, message=note)
     if if_exists:
         return msgspec.structs.replace(result, error=None, message="there was no such topic")
-    return msgspec.structs.replace(result, repeated=False)
+    # No broker is known to have had it; one that has not heard of a new topic says the same.
+    found = with_repetition((result.error, result.message), result.repeated, result.error or "")
+    return msgspec.structs.replace(result, message=found[1])
 
 
 def _completed(result: DeletedTopic, missing: list[str], deadline: Deadline) -> DeletedTopic:

@@ -16,6 +16,9 @@ from kafka_admin_proto.cli.output import compact_json, print_table, printable, w
 
 OUTPUTS = ("table", "json", "jsonl", "yaml", "tsv")
 
+#: The ``error`` of an item whose change began, and was not seen on every broker in time.
+NOT_COMPLETE = "NotComplete"
+
 #: A row of a table or of TSV, or an item of a document.
 Row = dict[str, Any]
 
@@ -116,7 +119,7 @@ def error_line(row: Mapping[str, Any]) -> str:
         if name not in ("error", "message", "hint") and value is not None
     ]
     parts = [" ".join(about), row.get("error") or "", row.get("message") or ""]
-    if parts[1] and not parts[1].isupper() and parts[2]:
+    if parts[2] and (parts[1].endswith("Error") or parts[1] == NOT_COMPLETE):
         del parts[1]  # an error of the client, whose message says it all
     line = ": ".join(part for part in parts if part)
     hint = row.get("hint")
@@ -147,8 +150,8 @@ def _lines(answer: Answer, name: str | None) -> Iterable[Any]:
         return
     items = answer.document[name]
     yield from items
-    if not any(item.get("error") for item in items):
-        yield from answer.errors
+    said = {(item.get("error"), item.get("message")) for item in items if item.get("error")}
+    yield from (each for each in answer.errors if (each["error"], each["message"]) not in said)
 
 
 def _encode(value: Any) -> bytes:

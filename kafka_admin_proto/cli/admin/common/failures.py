@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kafka_admin_proto.cli.admin.common.answer import NOT_COMPLETE as NOT_COMPLETE
 from kafka_admin_proto.cli.admin.common.answer import Row
 
-#: The ``error`` of an item whose change began, and was not seen on every broker in time.
-NOT_COMPLETE = "NotComplete"
 #: What the command did not run for: usage, a question that nobody answered with yes.
 USAGE, DECLINED, INTERRUPTED = "UsageError", "Declined", "Interrupted"
 

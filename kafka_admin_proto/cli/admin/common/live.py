@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: Seconds for what comes when all of the time is over: 0 would mean not to wait.
+_LEAST_S = 0.001
 #: Seconds that names for completion stay good.
 _NAMES_AGE_S = 10.0
 
@@ -121,6 +123,9 @@ class Live:
         self._operations = operations
         self._shell = shell
         self._own: ClusterConnection | None = None
+        #: Seconds that the cluster has taken so far, and when it was asked what it is asked now.
+        self._spent = 0.0
+        self._asked_at: float | None = None
 
     @property
     def in_shell(self) -> bool:
@@ -134,19 +139,36 @@ class Live:
 
     @property
     def timeout(self) -> float:
-        """Seconds for the whole command, 0 or less where nothing is to be waited for."""
+        """Seconds that are left for the command, 0 or less where nothing is to be waited for.
+
+        Time in which a question waits for its answer does not count.
+        """
         given = self.settings.timeout
-        return DEFAULT_TIMEOUT_S if given is None else given
+        if given is not None and given <= 0:
+            return given
+        now = 0.0 if self._asked_at is None else time.monotonic() - self._asked_at
+        whole = DEFAULT_TIMEOUT_S if given is None else given
+        left = whole - self._spent - now
+        return round(left, 1) if left >= 1 else max(left, _LEAST_S)  # sentences show it
 
     def ask(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
         """The result of ``operation``; several calls of one command share a client."""
+
+        async def timed(client: AdminClient) -> T:
+            self._asked_at = time.monotonic()
+            try:
+                return await operation(client)
+            finally:
+                self._spent += time.monotonic() - self._asked_at
+                self._asked_at = None
+
         shell = self._shell
         if shell is not None and shell.settings.client == self.settings.client:
-            return shell.connection.ask(operation)
+            return shell.connection.ask(timed)
         if self._own is None:
             self.settings.check()
             self._own = ClusterConnection(self.settings, operations=self._operations)
-        return self._own.ask(operation)
+        return self._own.ask(timed)
 
     def __enter__(self) -> Self:
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -53,16 +54,32 @@ def split_settings(
     """
     own = dict(ctx.params)
     given = {name: own.pop(name) for name in Settings.__struct_fields__}
-    if shell is None:
-        return Settings(**given), own
     said = {
         name: value
         for name, value in given.items()
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
-    if "bootstrap_server" in said or "bootstrap_controller" in said:
+    names_cluster = "bootstrap_server" in said or "bootstrap_controller" in said
+    if shell is None:
+        if names_cluster:  # the environment does not name another one beside it
+            for name in ("bootstrap_server", "bootstrap_controller"):
+                given[name] = said.get(name)
+        return Settings(**given), own
+    if names_cluster:
         shell = msgspec.structs.replace(shell, bootstrap_server=None, bootstrap_controller=None)
     return msgspec.structs.replace(shell, **said), own
+
+
+class Seconds(click.types.FloatParamType):
+    """A number of seconds, also a negative or infinite one; not "nan", which is no number."""
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        seconds = super().convert(value, parameter, context)
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a number of seconds", parameter, context)
+        return seconds
 
 
 class SharedOption(click.Option):
@@ -93,7 +110,7 @@ def shared_options(default_output: str) -> list[click.Parameter]:
         ),
         SharedOption(
             ["--timeout"],
-            type=float,
+            type=Seconds(),
             metavar="SECONDS",
             envvar="KAP_TIMEOUT",
             help="For the whole command, 30 by default. A change is waited for until every "

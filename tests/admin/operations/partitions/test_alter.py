@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.admin.alter import SetConfigStep, TopicAlteration
-from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.caller import Broker
+from kafka_admin_proto.admin.errors import InstructionError, RequestTimedOutError
+from kafka_admin_proto.admin.operations.partitions.json_files import PartitionReplicas
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
 )
@@ -263,5 +266,26 @@ def test_the_values_of_configs_go_out_as_they_are() -> None:
         (result,) = await cluster.run_alter_plan(plan)
         assert result.complete is True
         assert cluster.configs["topic a"] == {"x": "3", "z": ""}
+
+    asyncio.run(run())
+
+
+def test_a_silent_cluster_does_not_outlast_the_timeout() -> None:
+    class Silent(Cluster):
+        async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+            await asyncio.sleep(60)
+            return self.known
+
+    async def run() -> None:
+        cluster = Silent({"a": [[1]]})
+        cluster.default_timeout = 60
+        row = PartitionReplicas("a", 0, [2])
+        for late in (
+            cluster.alter_topics([TopicAlteration("a", partitions=2)], timeout=0.1),
+            cluster.generate_reassignment(["a"], [1], timeout=0.1),
+            cluster.execute_reassignment([row], timeout=0.1),
+        ):
+            with pytest.raises(RequestTimedOutError, match=r"within 0\.\d+ s which ones are live"):
+                await asyncio.wait_for(late, 5)
 
     asyncio.run(run())

@@ -6,6 +6,10 @@ import asyncio
 
 import pytest
 
+from kafka_admin_proto.admin.errors import RequestTimedOutError
+from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
+from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
+from kafka_admin_proto.admin.operations.partitions import creation, moves
 from kafka_admin_proto.admin.operations.partitions.creation import NewPartitions
 from kafka_admin_proto.admin.operations.partitions.moves import OngoingReassignment
 from kafka_admin_proto.errors import UnsupportedVersionError
@@ -19,10 +23,16 @@ from kafka_admin_proto.messages.create_partitions_request import CreatePartition
 from kafka_admin_proto.messages.create_partitions_response import CreatePartitionsResponse
 from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest
 from kafka_admin_proto.messages.elect_leaders_response import ElectLeadersResponse
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    IncrementalAlterConfigsRequest,
+)
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
-from kafka_admin_proto.messages.metadata_response import MetadataResponse
+from kafka_admin_proto.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.values import Message
 from tests.admin.operations.partitions.cluster import Cluster
+
+TOPIC_AUTHORIZATION_FAILED = 29
 
 
 def test_each_topic_gets_its_partitions_or_its_error() -> None:
@@ -212,5 +222,69 @@ def test_what_an_answer_leaves_out_is_an_error_of_the_client() -> None:
         (elected,) = await cluster.elect_leaders([("a", 0)])
         (moved,) = await cluster.alter_partition_reassignments({("a", 0): [2]})
         assert created.error == elected.error == moved.error == "RemoteProtocolError"
+
+    asyncio.run(run())
+
+
+def _second_fails(cluster: Cluster, kind: type[Message]) -> None:
+    """The second request of that kind has no answer."""
+    answer = cluster.handlers[kind]
+    late = RequestTimedOutError("no answer")
+    cluster.handlers[kind] = lambda request, call: (
+        late if len(cluster.sent(kind)) == 2 else answer(request, call)
+    )
+
+
+def test_what_a_first_request_did_is_known_when_the_second_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(creation, "_TOPICS_PER_REQUEST", 2)
+    monkeypatch.setattr(moves, "_PARTITIONS_PER_REQUEST", 2)
+    wanted = [None, None, "RequestTimedOutError"]
+
+    async def run() -> None:
+        cluster = Cluster({"a": [[1]], "b": [[1]], "c": [[1]]})
+        _second_fails(cluster, CreatePartitionsRequest)
+        _second_fails(cluster, AlterPartitionReassignmentsRequest)
+        more = [NewPartitions(each, 2, [[2]]) for each in cluster.topics]
+        created = await cluster.create_partitions(more)
+        assert [each.error for each in created] == wanted
+        assert [each.complete for each in created] == [True, True, None]
+        moved = await cluster.alter_partition_reassignments(
+            {(each, 0): [2] for each in cluster.topics}
+        )
+        assert [each.error for each in moved] == wanted
+
+    asyncio.run(run())
+
+
+def test_configs_of_many_resources_go_out_in_several_requests() -> None:
+    """A KRaft controller refuses a request that would write over 10,000 records."""
+
+    async def run() -> None:
+        names = [f"t{each}" for each in range(2_001)]
+        cluster = Cluster({each: [[1]] for each in names})
+        found = await cluster.alter_configs(
+            ConfigChange(resource=ConfigResource("topic", each), set={"x": "1"}) for each in names
+        )
+        assert [each.name for each in found] == names
+        assert not any(each.error for each in found)
+        assert len(cluster.sent(IncrementalAlterConfigsRequest)) > 1
+
+    asyncio.run(run())
+
+
+def test_what_was_done_is_known_where_the_client_may_not_look() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 2]]})
+        cluster.topics["a"][0].leader = 2
+        refused = MetadataResponseTopic(name="a", error_code=TOPIC_AUTHORIZATION_FAILED)
+        cluster.handlers[MetadataRequest] = lambda *_: MetadataResponse(topics=[refused])
+        (elected,) = await cluster.elect_leaders([("a", 0)])
+        assert (elected.elected, elected.error, elected.complete) == (True, None, None)
+        assert "not waited for: topic 'a': TOPIC_AUTHORIZATION_FAILED" in (elected.message or "")
+        (created,) = await cluster.create_partitions([NewPartitions("a", 2, [[2, 1]])])
+        assert (created.error, created.complete) == (None, None)
+        assert "TOPIC_AUTHORIZATION_FAILED" in (created.message or "")
 
     asyncio.run(run())

@@ -1,0 +1,34 @@
+"""Values of configs compared: brokers show the text of what they read, not the text they were sent.
+
+"0.50" comes back as "0.5", "TRUE" as "true", "compact, delete" as "compact,delete".
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+
+
+def same_value(one: str | None, other: str | None) -> bool:
+    """Whether a broker would read the same number, truth value, list or text out of both.
+
+    None stands for no value, which is none of these.
+    """
+    if one is None or other is None or one == other:
+        return one == other
+    mine, theirs = _items(one), _items(other)
+    return len(mine) == len(theirs) and all(map(_same_item, mine, theirs))
+
+
+def _items(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",")]
+
+
+def _same_item(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if one.lower() in ("true", "false"):
+        return one.lower() == other.lower()
+    try:
+        return Decimal(one) == Decimal(other)
+    except InvalidOperation:
+        return False

@@ -1,0 +1,50 @@
+"""Configs as brokers show them, beside what they were sent."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto.admin.config_values import same_value
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("0.50", "0.5"),
+        ("007", "7"),
+        (" 1000 ", "1000"),
+        ("TRUE", "true"),
+        ("compact, delete", "compact,delete"),
+        ("9223372036854775807", "9223372036854775807"),
+    ],
+)
+def test_another_text_of_the_same_value(sent: str, shown: str) -> None:
+    assert same_value(sent, shown)
+    assert same_value(shown, sent)
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("1", "2"),
+        ("9223372036854775807", "9223372036854775806"),
+        ("true", "false"),
+        ("true", "1"),
+        ("compact", "compact,delete"),
+        ("compact,delete", "delete,compact"),
+        ("Producer", "producer"),
+        ("", None),
+        (None, "0"),
+    ],
+)
+def test_other_values(sent: str | None, shown: str | None) -> None:
+    assert not same_value(sent, shown)
+    assert not same_value(shown, sent)
+
+
+@given(st.none() | st.text(), st.none() | st.text())
+def test_any_text_is_itself_and_none_fails(one: str | None, other: str | None) -> None:
+    assert same_value(one, one)
+    assert same_value(one, other) == same_value(other, one)

@@ -1,0 +1,307 @@
+"""What fails beside what succeeds is an error with its exit code, and dry runs foresee it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kafka_admin_proto.messages as m
+from kafka_admin_proto import Message
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.settings import Settings
+from kafka_admin_proto.topic_ids import topic_id_to_text
+from tests.cli.admin.conftest import Run
+from tests.cli.admin.scripted_broker import ScriptedBroker, topic_id
+
+COORDINATOR_NOT_AVAILABLE, LOG_DIR_NOT_FOUND, NOT_LEADER, TOPIC_REFUSED = 15, 57, 6, 29
+
+
+def answer_of(run: Run, command: str, code: int, data: str | None = None) -> Any:
+    result = run(f"{command} --output json", data)
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def without_broker_3(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Metadata names broker 3 at a port where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    metadata = broker._Metadata
+
+    def answer(request: m.MetadataRequest) -> Message:
+        response = metadata(request)
+        assert isinstance(response, m.MetadataResponse)
+        response.brokers[2].port = port
+        return response
+
+    monkeypatch.setattr(broker, "_Metadata", answer)
+
+
+def test_ping_says_which_broker_does_not_answer(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_broker_3(broker, monkeypatch)
+    found = answer_of(run, "ping --timeout 1", 1)
+    assert [each["ms"] is None for each in found["brokers"]] == [False, False, True]
+    assert [each["broker"] for each in found["errors"]] == [3]
+
+
+def test_groups_of_a_broker_that_does_not_answer_are_missed(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_broker_3(broker, monkeypatch)
+    for form in ("json", "jsonl"):
+        result = run(f"groups describe --all-groups --timeout 1 --output {form}")
+        assert result.exit_code == 1
+        assert '"broker":3,' in result.stdout.replace(" ", "")
+        assert "billing" in result.stdout
+
+
+def test_json_lines_have_the_errors_that_no_item_has(run: Run) -> None:
+    result = run("offsets get orders nothere --output jsonl")
+    assert "nothere" in result.stdout
+    result = run("topics describe 'ord.*' nothere --output jsonl")
+    assert result.exit_code == 1
+    assert '"topic":"nothere"' in result.stdout
+
+
+def test_a_log_dir_that_is_refused_is_an_error(
+    run: Run, broker: ScriptedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(request: m.AlterReplicaLogDirsRequest) -> Message:
+        r = m.AlterReplicaLogDirsResponse
+        partition = r.AlterReplicaLogDirPartitionResult(0, LOG_DIR_NOT_FOUND)
+        return r(results=[r.AlterReplicaLogDirTopicResult("orders", [partition])])
+
+    monkeypatch.setattr(ScriptedBroker, "_AlterReplicaLogDirs", staticmethod(answer), raising=False)
+    row = {"topic": "orders", "partition": 0, "replicas": [1, 2], "log_dirs": ["/nothere", "any"]}
+    file = tmp_path / "move.json"
+    file.write_text(json.dumps({"version": 1, "partitions": [row]}))
+    found = answer_of(run, f"partitions reassign --reassignment-json-file {file}", 1)
+    (error,) = found["errors"]
+    assert (error["error"], error["broker"], error["log_dir"]) == (
+        "LOG_DIR_NOT_FOUND", 1, "/nothere",
+    )  # fmt: skip
+
+
+def test_throttles_that_stay_are_an_error(run: Run, broker: ScriptedBroker) -> None:
+    file = "--reassignment-json-file tests/cli/admin/move.json"
+    for command in ("verify", "cancel"):
+        refused = m.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse(
+            error_code=TOPIC_REFUSED, resource_type=2, resource_name="orders"
+        )
+        broker.fail["IncrementalAlterConfigsRequest"] = m.IncrementalAlterConfigsResponse(
+            responses=[refused]
+        )
+        found = answer_of(run, f"partitions {command} {file}", 1)
+        assert not found["throttles_removed"]
+        assert [each["error"] for each in found["errors"]] == ["NotComplete"]
+
+
+def test_a_time_that_could_not_be_looked_up_is_not_the_end_of_the_log(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_offsets = broker._ListOffsets
+
+    def answer(request: m.ListOffsetsRequest) -> Message:
+        response = list_offsets(request)
+        assert isinstance(response, m.ListOffsetsResponse)
+        if request.topics[0].partitions[0].timestamp >= 0:
+            for partition in response.topics[0].partitions:
+                partition.error_code, partition.offset = TOPIC_REFUSED, -1
+        return response
+
+    monkeypatch.setattr(broker, "_ListOffsets", answer)
+    where = "--group billing --partition orders:0 --to-datetime 2026-01-01T00:00:00 --yes"
+    found = answer_of(run, f"offsets reset {where}", 1)
+    assert [each["error"] for each in found["errors"]] == ["TOPIC_AUTHORIZATION_FAILED"]
+    assert broker.groups["billing"]["orders", 0] == 40
+
+
+def test_log_dirs_of_an_unknown_topic(run: Run) -> None:
+    found = answer_of(run, "logdirs --topic nothere", 1)
+    assert found["errors"][0]["topic"] == "nothere"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "topics alter orders --config no.such=1",
+        "topics alter orders --config no.such=1 --partitions 5",
+        "topics apply -f -",
+    ],
+)
+def test_a_dry_run_has_the_errors_that_the_controller_would_answer(
+    command: str, run: Run, broker: ScriptedBroker
+) -> None:
+    data = "topics: [{name: orders, configs: {no.such: 1}}]"
+    found = answer_of(run, f"{command} --dry-run", 1, data)
+    assert [each["error"] for each in found["errors"]] == ["INVALID_CONFIG"]
+    assert found["topics"][0]["steps"]
+    assert all(each.validate_only for each in broker.asked("IncrementalAlterConfigs"))
+    assert all(each.validate_only for each in broker.asked("CreatePartitions"))
+
+
+def test_a_dry_run_of_a_reassignment_knows_the_live_brokers(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "move.json"
+    row = {"topic": "orders", "partition": 0, "replicas": [1, 9]}
+    file.write_text(json.dumps({"version": 1, "partitions": [row]}))
+    for more in ("", "--dry-run"):
+        result = run(f"partitions reassign --reassignment-json-file {file} {more}")
+        assert (result.exit_code, "broker 9 is not among" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "request Metadata --json nothere.json",
+        "offsets delete-records --offset-json-file nothere.json --yes",
+    ],
+)
+def test_a_file_that_is_not_there_is_usage(command: str, run: Run) -> None:
+    result = run(f"{command} --output json")
+    assert (result.exit_code, "nothere.json" in result.stderr) == (2, True)
+    assert json.loads(result.stdout)["errors"][0]["error"] == "UsageError"
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "name: a, partitions: 0",
+        "name: a, partitions: -7",
+        "name: a, replication_factor: 0",
+        "name: a, assignment: {}",
+        "name: a, assignment: {0: []}",
+    ],
+)
+def test_a_file_asks_for_one_partition_or_more(
+    topic: str, run: Run, broker: ScriptedBroker
+) -> None:
+    result = run("topics apply -f - --yes", data=f"topics: [{{{topic}}}]")
+    assert result.exit_code == 2
+    assert "a" not in broker.topics
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("topics create a --timeout inf", 0),
+        ("topics create a --timeout nan", 2),
+        ("topics alter orders --partitions 99999999999 --dry-run", 1),
+        ("users quotas --user alice --set producer_byte_rate=nan", 2),
+        ("users quotas --user alice --set producer_byte_rate=inf", 2),
+    ],
+)
+def test_numbers_beyond_all_sense(command: str, code: int, run: Run) -> None:
+    assert run(command).exit_code == code
+
+
+def test_a_dry_run_knows_that_a_group_with_members_takes_no_offsets(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(request: m.DescribeGroupsRequest) -> Message:
+        r = m.DescribeGroupsResponse
+        group = r.DescribedGroup(
+            group_id="billing", group_state="Stable", members=[r.DescribedGroupMember("m")]
+        )
+        return r(groups=[group])
+
+    monkeypatch.setattr(broker, "_DescribeGroups", answer)
+    where = "--group billing --topic orders --to-earliest --dry-run"
+    found = answer_of(run, f"offsets reset {where}", 1)
+    assert [each["error"] for each in found["errors"]] == ["UNKNOWN_MEMBER_ID"] * 3
+    assert all("1 member" in each["message"] for each in found["errors"])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "offsets reset --group nothere --all-topics --to-earliest --yes",
+        "offsets delete --group nothere --topic orders --yes",
+    ],
+)
+def test_offsets_of_a_group_that_is_not_there(command: str, run: Run) -> None:
+    found = answer_of(run, command, 1)
+    assert [each["error"] for each in found["errors"]] == ["GROUP_ID_NOT_FOUND"]
+
+
+def test_a_partition_that_is_not_there_is_not_verified(run: Run) -> None:
+    row = {"topic": "nothere", "partition": 0, "replicas": [1]}
+    data = json.dumps({"version": 1, "partitions": [row]})
+    found = answer_of(run, "partitions verify --reassignment-json-file -", 1, data)
+    assert [each["topic"] for each in found["errors"]] == ["nothere"]
+
+
+def test_the_names_of_the_drafts_errors_are_shown(run: Run) -> None:
+    result = run("topics alter orders --partitions 2 --reading second --dry-run")
+    assert (result.exit_code, "DecreasePartitionsNotAllowed: " in result.stderr) == (1, True)
+
+
+def test_a_dead_group_of_an_older_broker_is_not_there(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Brokers before 4.0 describe a group that does not exist as dead, without an error."""
+
+    def answer(request: m.DescribeGroupsRequest) -> Message:
+        r = m.DescribeGroupsResponse
+        return r(groups=[r.DescribedGroup(group_id="biling", group_state="Dead")])
+
+    monkeypatch.setattr(broker, "_DescribeGroups", answer)
+    found = answer_of(run, "groups describe biling", 1)
+    (error,) = found["errors"]
+    assert (error["error"], error["hint"]) == ("GROUP_ID_NOT_FOUND", "did you mean billing?")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["topics delete orders", "topics alter orders --partitions 9", "topics apply -f -"],
+)
+def test_validate_only_is_a_dry_run(command: str, run: Run, broker: ScriptedBroker) -> None:
+    data = "topics: [{name: orders, partitions: 9}]"
+    assert answer_of(run, f"{command} --validate-only", 0, data)["dry_run"] is True
+    assert len(broker.topics["orders"].assignment) == 3
+
+
+def test_what_a_command_asks_first_leaves_less_time_for_the_rest() -> None:
+    """--timeout is for the whole command; an answer to a question takes none of it."""
+    settings = Settings(bootstrap_server="127.0.0.1:1", timeout=5)
+
+    async def wait(client: object) -> float:
+        await asyncio.sleep(0.2)
+        return live.timeout
+
+    with Live(settings, None, "table", ()) as live:
+        assert live.timeout == 5
+        within = live.ask(wait)
+        assert 4 < within <= 4.8
+        time.sleep(0.2)
+        assert 4 < live.timeout <= 4.8
+        assert live.timeout == pytest.approx(within, abs=0.1)
+    assert Live(Settings(timeout=0), None, "table", ()).timeout == 0
+
+
+def test_what_the_command_line_names_goes_before_the_environment(run: Run) -> None:
+    """KAP_BOOTSTRAP_SERVER is set: it does not stand in the way of a controller that is named."""
+    found = answer_of(run, "cluster describe --bootstrap-controller 127.0.0.1:1", 1)
+    assert found["errors"][0]["address"] == "127.0.0.1:1"
+    both = "cluster describe --bootstrap-controller 127.0.0.1:1 -b 127.0.0.1:1"
+    assert answer_of(run, both, 2)["errors"][0]["error"] == "UsageError"
+
+
+def test_a_quota_is_set_or_removed(run: Run) -> None:
+    change = "--set producer_byte_rate=1 --unset producer_byte_rate"
+    assert run(f"users quotas --user alice {change}").exit_code == 2
+
+
+def test_a_topic_is_deleted_by_name_or_by_id(run: Run, broker: ScriptedBroker) -> None:
+    by_both = f"orders --topic-id {topic_id_to_text(topic_id('orders'))}"
+    result = run(f"topics delete {by_both} --yes")
+    assert (result.exit_code, "several instructions" in result.stderr) == (2, True)
+    assert "orders" in broker.topics
