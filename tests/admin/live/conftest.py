@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("live"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kraft_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three nodes of 4.3.1 in three racks, brokers and controllers at once, with an authorizer
     that lets the anonymous users of the plain listener do all.
@@ -44,7 +44,7 @@ def kraft_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
         yield cluster
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def zookeeper_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three brokers of 3.9.2 with ZooKeeper, in three racks, with an authorizer as above."""
     require_oracle()
@@ -55,7 +55,7 @@ def zookeeper_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clus
         yield cluster
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     """One node of 4.3.1 with a listener for each way of logging in."""
     require_oracle()
@@ -63,7 +63,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kafka_tools() -> Iterator[KafkaTools]:
     """Kafka's commands, of 4.3.1 for clusters of 3.9.2 too."""
     require_oracle()
@@ -72,7 +72,7 @@ def kafka_tools() -> Iterator[KafkaTools]:
     tools.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def unique() -> Callable[[str], str]:
     """Names that no other test has: unique("created") is "created-1", then "created-2"."""
     numbers = itertools.count(1)

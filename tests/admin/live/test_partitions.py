@@ -94,6 +94,10 @@ def test_altered_topics(cluster: Cluster, kafka_tools: KafkaTools, unique: Uniqu
     def alter(*asked: TopicAlteration) -> None:
         for result in ask(cluster, lambda admin: admin.alter_topics(asked, timeout=30)):
             assert (result.error, result.complete) == (None, True), result
+        wait_until(
+            lambda: not ask(cluster, lambda admin: admin.list_partition_reassignments()),
+            "replicas that moved have arrived",
+        )
 
     grown = TopicAlteration(
         one, partitions=5, replication_factor=3, configs={"retention.ms": "1000"}
