@@ -1,0 +1,179 @@
+"""A cluster in this process: real sockets, brokers 1 to N, Kafka's own answers.
+
+    async with Cluster(brokers=3) as cluster:
+        cluster.bootstrap_servers       # "127.0.0.1:40001,127.0.0.1:40002,127.0.0.1:40003"
+
+``SyncCluster`` is the same for code without an event loop: it runs in a thread of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import socket
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+from uuid import uuid4
+
+from kafka_admin_proto.protocol.connection import Limits
+from kafka_admin_proto.server.bootstrap import Node, first_records, register
+from kafka_admin_proto.server.handlers import served_apis
+from kafka_admin_proto.server.listener import Listener, Trace
+from kafka_admin_proto.server.state import State
+
+_BACKLOG = 1024
+#: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
+_NO_FOLDER = "/tmp/kafka-logs-"
+
+
+class Cluster:
+    """A reference cluster of ``brokers`` nodes, each broker and controller.
+
+    ``port`` is the first node's, the others have the next ones; 0 takes free ones. ``configs``
+    are configs of every broker, as in its properties file; ``racks`` those of the nodes in their
+    order. ``trace`` is called with each request and its response. The cluster is in memory and
+    ends with its context.
+    """
+
+    def __init__(
+        self,
+        brokers: int = 1,
+        *,
+        release: str = "4.3",
+        host: str = "127.0.0.1",
+        advertised_host: str | None = None,
+        port: int = 0,
+        configs: Mapping[str, str] | None = None,
+        racks: Sequence[str] = (),
+        limits: Limits | None = None,
+        trace: Trace | None = None,
+    ) -> None:
+        if brokers < 1:
+            raise ValueError(f"a cluster has one broker or more, not {brokers}")
+        if racks and len(racks) != brokers:
+            raise ValueError(f"{len(racks)} racks for {brokers} brokers; name one for each")
+        self._brokers = brokers
+        self._release = release
+        self._host = host
+        self._advertised = advertised_host or host
+        self._port = port
+        self._configs = dict(configs or {})
+        self._racks = racks
+        self._limits = Limits() if limits is None else limits
+        self._trace = trace
+        self._servers: list[asyncio.Server] = []
+        self._connections: set[Listener] = set()
+        self._state: State | None = None
+        self._ports: list[int] = []
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """host:port of every node, separated by commas."""
+        return ",".join(f"{self._advertised}:{port}" for port in self._ports)
+
+    @property
+    def state(self) -> State:
+        """What the cluster's metadata log says."""
+        if self._state is None:
+            raise RuntimeError("the cluster has not been started; enter it first")
+        return self._state
+
+    async def start(self) -> None:
+        """Listen on every port. Raises OSError where one cannot be had."""
+        sockets: list[socket.socket] = []
+        try:
+            for index in range(self._brokers):
+                sockets.append(self._bound(self._port + index if self._port else 0))
+        except OSError:
+            for each in sockets:
+                each.close()
+            raise
+        self._ports = [each.getsockname()[1] for each in sockets]
+        state = self._state = State(self._release, _random_id(), self._static())
+        state.append(first_records(self._release))
+        register(state, [self._node(index) for index in range(self._brokers)])
+        loop, apis = asyncio.get_running_loop(), served_apis(self._release)
+        for node_id, each in enumerate(sockets, 1):
+
+            def accept(node_id: int = node_id) -> Listener:
+                return Listener(
+                    state, node_id, apis, self._connections, self._limits, self._trace
+                )
+
+            self._servers.append(await loop.create_server(accept, sock=each, backlog=_BACKLOG))
+
+    async def stop(self) -> None:
+        """Close every socket; nothing of the cluster is left."""
+        for server in self._servers:
+            server.close()
+        for connection in list(self._connections):
+            connection.close()
+        for server in self._servers:
+            await server.wait_closed()
+        self._servers.clear()
+        await asyncio.sleep(0)  # the transports that were aborted end now
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    def _bound(self, port: int) -> socket.socket:
+        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
+        found = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind((self._host, port))
+            found.listen(_BACKLOG)
+        except OSError:
+            found.close()
+            raise
+        found.setblocking(False)
+        return found
+
+    def _static(self) -> dict[int, dict[str, str]]:
+        """What the properties file of each node would say."""
+        voters = ",".join(f"{node + 1}@{self._host}:{port}" for node, port in enumerate(self._ports))
+        found = {}
+        for node_id, port in enumerate(self._ports, 1):
+            advertised = f"PLAINTEXT://{self._advertised}:{port}"
+            found[node_id] = {
+                "node.id": str(node_id),
+                "broker.id": str(node_id),  # Kafka has either stand for both
+                "process.roles": "broker,controller",
+                "controller.quorum.voters": voters,
+                "controller.listener.names": "CONTROLLER",
+                "listeners": f"PLAINTEXT://{self._host}:{port},CONTROLLER://{self._host}:0",
+                "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+                "inter.broker.listener.name": "PLAINTEXT",
+                "log.dirs": f"{_NO_FOLDER}{node_id}",
+                **({"advertised.listeners": advertised} if self._advertised != self._host else {}),
+                **({"broker.rack": self._racks[node_id - 1]} if self._racks else {}),
+                **self._configs,
+            }
+        return found
+
+    def _node(self, index: int) -> Node:
+        port = self._ports[index]
+        return Node(
+            id=index + 1,
+            host=self._advertised,
+            port=port,
+            rack=self._racks[index] if self._racks else None,
+            directory=uuid4(),
+            controller_host=self._host,
+            controller_port=port,
+        )
+
+
+def _random_id() -> str:
+    """A cluster's id: 16 random bytes in Kafka's base64url."""
+    return base64.urlsafe_b64encode(uuid4().bytes).decode().rstrip("=")
