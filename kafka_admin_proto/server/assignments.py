@@ -66,8 +66,9 @@ def place(
         raise ApiFailure(INVALID_REPLICATION_FACTOR, "All brokers are currently fenced.")
     if factor > len(brokers):
         cordoned = (
-            "" if state.release < "4.3" else " or some brokers have all their log directories "
-            "cordoned"
+            ""
+            if state.release < "4.3"
+            else " or some brokers have all their log directories cordoned"
         )
         raise ApiFailure(
             INVALID_REPLICATION_FACTOR,
@@ -91,6 +92,9 @@ def partition_record(
         replicas=list(replicas),
         isr=list(in_sync),
         leader=in_sync[0],
+        leader_recovery_state=0,
+        leader_epoch=0,
+        partition_epoch=0,
         directories=[directory_of(state, each) for each in replicas],
     )
 

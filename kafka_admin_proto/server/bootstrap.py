@@ -30,7 +30,7 @@ from kafka_admin_proto.values import Message
 _ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 #: A static quorum has no dynamic voters.
 _OF_QUORUM = "kraft.version"
-_UNFENCE = -1
+_UNFENCE, _FENCE = -1, 1
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -93,3 +93,12 @@ def register(state: State, nodes: Sequence[Node]) -> None:
             ]
         )
         state.append([BrokerRegistrationChangeRecord(node.id, epoch, fenced=_UNFENCE)])
+
+
+def fence(state: State) -> None:
+    """Append that no broker serves: those of the log do not run, or are about to end."""
+    changes: list[Message] = [
+        BrokerRegistrationChangeRecord(broker.id, broker.epoch, fenced=_FENCE)
+        for broker in state.live_brokers()
+    ]
+    state.append(changes)

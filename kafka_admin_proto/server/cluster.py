@@ -10,17 +10,22 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import os
 import socket
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
-from typing import Self
-from uuid import uuid4
+from typing import TYPE_CHECKING, Self
+from uuid import UUID, uuid4
 
 from kafka_admin_proto.protocol.connection import Limits
-from kafka_admin_proto.server.bootstrap import Node, first_records, register
+from kafka_admin_proto.server.bootstrap import Node, fence, first_records, register
 from kafka_admin_proto.server.handlers import served_apis
 from kafka_admin_proto.server.listener import Listener, Trace
 from kafka_admin_proto.server.state import State
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.log.folder import ClusterLog
 
 _BACKLOG = 1024
 #: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
@@ -32,8 +37,9 @@ class Cluster:
 
     ``port`` is the first node's, the others have the next ones; 0 takes free ones. ``configs``
     are configs of every broker, as in its properties file; ``racks`` those of the nodes in their
-    order. ``trace`` is called with each request and its response. The cluster is in memory and
-    ends with its context.
+    order. ``trace`` is called with each request and its response. With ``data`` the metadata log
+    is kept in that folder, in Kafka's format, and a cluster that is there already goes on; without
+    it the cluster is in memory and ends with its context.
     """
 
     def __init__(
@@ -46,6 +52,7 @@ class Cluster:
         port: int = 0,
         configs: Mapping[str, str] | None = None,
         racks: Sequence[str] = (),
+        data: str | os.PathLike[str] | None = None,
         limits: Limits | None = None,
         trace: Trace | None = None,
     ) -> None:
@@ -60,6 +67,8 @@ class Cluster:
         self._port = port
         self._configs = dict(configs or {})
         self._racks = racks
+        self._data = None if data is None else Path(data)
+        self._log: ClusterLog | None = None
         self._limits = Limits() if limits is None else limits
         self._trace = trace
         self._servers: list[asyncio.Server] = []
@@ -90,16 +99,17 @@ class Cluster:
                 each.close()
             raise
         self._ports = [each.getsockname()[1] for each in sockets]
-        state = self._state = State(self._release, _random_id(), self._static())
-        state.append(first_records(self._release))
-        register(state, [self._node(index) for index in range(self._brokers)])
+        try:
+            state = self._state = self._in_memory() if self._data is None else self._on_disk()
+        except BaseException:
+            for each in sockets:
+                each.close()
+            raise
         loop, apis = asyncio.get_running_loop(), served_apis(self._release)
-        for node_id, each in enumerate(sockets, 1):
+        for node_id, each in zip(state.static, sockets, strict=True):
 
             def accept(node_id: int = node_id) -> Listener:
-                return Listener(
-                    state, node_id, apis, self._connections, self._limits, self._trace
-                )
+                return Listener(state, node_id, apis, self._connections, self._limits, self._trace)
 
             self._servers.append(await loop.create_server(accept, sock=each, backlog=_BACKLOG))
 
@@ -112,6 +122,10 @@ class Cluster:
         for server in self._servers:
             await server.wait_closed()
         self._servers.clear()
+        if self._log is not None:
+            fence(self.state)
+            self._log.close()
+            self._log = None
         await asyncio.sleep(0)  # the transports that were aborted end now
 
     async def __aenter__(self) -> Self:
@@ -139,11 +153,43 @@ class Cluster:
         found.setblocking(False)
         return found
 
-    def _static(self) -> dict[int, dict[str, str]]:
-        """What the properties file of each node would say."""
-        voters = ",".join(f"{node + 1}@{self._host}:{port}" for node, port in enumerate(self._ports))
+    def _in_memory(self) -> State:
+        ids = range(1, self._brokers + 1)
+        folders = {each: f"{_NO_FOLDER}{each}" for each in ids}
+        state = State(self._release, _random_id(), self._static(folders))
+        state.append(first_records(self._release))
+        register(state, [self._node(index, each, uuid4()) for index, each in enumerate(ids)])
+        return state
+
+    def _on_disk(self) -> State:
+        from kafka_admin_proto.server.log.opening import open_cluster
+
+        assert self._data is not None
+        found = open_cluster(self._data, self._brokers, _random_id())
+        self._log = found.log
+        ids = list(found.directories)
+        folders = dict(zip(ids, map(str, found.folders), strict=True))
+        static = self._static(folders)
+        state = State(self._release, found.cluster_id, static, found.state, found.log)
+        state.epoch = found.log.epoch
+        found.log.lead(state.controller, ids, state.end_offset)
+        state.pass_offset()
+        if found.new:
+            records = first_records(self._release)
+            for folder in found.folders:
+                found.log.write_bootstrap(folder, records)
+            state.append(records)
+        nodes = [self._node(index, each, found.directories[each]) for index, each in enumerate(ids)]
+        fence(state)
+        register(state, nodes)
+        return state
+
+    def _static(self, folders: Mapping[int, str]) -> dict[int, dict[str, str]]:
+        """What the properties file of each node would say; ``folders`` are their ``log.dirs``."""
+        ports = dict(zip(folders, self._ports, strict=True))
+        voters = ",".join(f"{node}@{self._host}:{port}" for node, port in ports.items())
         found = {}
-        for node_id, port in enumerate(self._ports, 1):
+        for index, (node_id, port) in enumerate(ports.items()):
             advertised = f"PLAINTEXT://{self._advertised}:{port}"
             found[node_id] = {
                 "node.id": str(node_id),
@@ -154,21 +200,21 @@ class Cluster:
                 "listeners": f"PLAINTEXT://{self._host}:{port},CONTROLLER://{self._host}:0",
                 "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
                 "inter.broker.listener.name": "PLAINTEXT",
-                "log.dirs": f"{_NO_FOLDER}{node_id}",
+                "log.dirs": folders[node_id],
                 **({"advertised.listeners": advertised} if self._advertised != self._host else {}),
-                **({"broker.rack": self._racks[node_id - 1]} if self._racks else {}),
+                **({"broker.rack": self._racks[index]} if self._racks else {}),
                 **self._configs,
             }
         return found
 
-    def _node(self, index: int) -> Node:
+    def _node(self, index: int, node_id: int, directory: UUID) -> Node:
         port = self._ports[index]
         return Node(
-            id=index + 1,
+            id=node_id,
             host=self._advertised,
             port=port,
             rack=self._racks[index] if self._racks else None,
-            directory=uuid4(),
+            directory=directory,
             controller_host=self._host,
             controller_port=port,
         )

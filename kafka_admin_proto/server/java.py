@@ -44,13 +44,11 @@ def double_text(number: float) -> str:
     if number == 0 or 1e-3 <= abs(number) < 1e7:
         text = repr(number)
         return text if "e" not in text else f"{number:f}"
-    digits, _, exponent = f"{number:.17e}".partition("e")
-    shortest = repr(number)
-    mantissa = shortest.partition("e")[0] if "e" in shortest else None
-    if mantissa is None:
-        scaled = number / 10 ** int(exponent)
-        mantissa = repr(scaled)
-    return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"
+    # The digits are those of repr, the shortest that stand for the number.
+    digits = repr(number).partition("e")[0].replace(".", "").lstrip("-0").rstrip("0")
+    exponent = int(f"{number:e}".partition("e")[2])
+    sign = "-" if number < 0 else ""
+    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
 
 
 def list_text(items: Iterable[object]) -> str:

@@ -156,6 +156,10 @@ class State:
             elif removed is not None:
                 self._forget(removed)
 
+    def pass_offset(self) -> None:
+        """Count a control record that the log has at the end offset."""
+        self._replay.skip(self.end_offset, self.epoch)
+
     def _index(self, name: str, topic_id: UUID) -> None:
         self._ids[name] = topic_id
         key = collision_key(name)

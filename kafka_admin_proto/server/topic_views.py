@@ -17,9 +17,7 @@ GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8, 10, 11))
 def offline_replicas(state: State, partition: Partition) -> list[int]:
     """The replicas whose broker is not there."""
     brokers = state.cluster.brokers
-    return [
-        each for each in partition.replicas if each not in brokers or brokers[each].fenced
-    ]
+    return [each for each in partition.replicas if each not in brokers or brokers[each].fenced]
 
 
 def leader_of(state: State, partition: Partition) -> tuple[int, int]:

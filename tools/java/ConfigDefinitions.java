@@ -24,6 +24,7 @@ public final class ConfigDefinitions {
         kinds.put("topic", listed(definitions.get(ConfigResource.Type.TOPIC), topicSynonyms(), Map.of()));
         ConfigDef broker = definitions.get(ConfigResource.Type.BROKER);
         kinds.put("broker", listed(broker, brokerSynonyms(broker), updateModes()));
+        kinds.put("broker_quotas", listed(brokerQuotas(), Map.of(), updateModes()));
         kinds.put("group", listed(groups(), Map.of(), Map.of()));
         kinds.put("client_metrics", listed(clientMetrics(), Map.of(), Map.of()));
         kinds.put("features", features());
@@ -208,6 +209,14 @@ public final class ConfigDefinitions {
             found.add(feature);
         }
         return found;
+    }
+
+    private static ConfigDef brokerQuotas() throws Exception {
+        try {
+            return (ConfigDef) call("org.apache.kafka.server.config.QuotaConfig", "brokerQuotaConfigs");
+        } catch (ClassNotFoundException e) {
+            return (ConfigDef) call("org.apache.kafka.server.config.QuotaConfigs", "brokerQuotaConfigs");
+        }
     }
 
     private static ConfigDef groups() throws Exception {

@@ -110,9 +110,11 @@ def _applied_by_broker(state: State, change: Change) -> dict[str, str]:
             continue
         if what not in (APPEND, SUBTRACT):
             raise ApiFailure(INVALID_REQUEST, f"Unknown operations type {what}")
-        definition = state.definitions.brokers.get(name)
+        definition = state.definitions.in_properties.get(name)
+        if definition is None:
+            raise ApiFailure(INVALID_CONFIG, f"Unknown config name: {name}")
         word = "append" if what == APPEND else "subtract"
-        if definition is None or definition.type != "LIST":
+        if definition.type != "LIST":
             text = f"Config value {word} is not allowed for config key: {name}"
             raise ApiFailure(INVALID_CONFIG, text)
         old = configs.get(name, definition.default or "")
@@ -134,7 +136,9 @@ def apply(state: State, change: Change) -> list[Message]:
     """The records of a change; raises ApiFailure where the controller refuses it."""
     now = state.configs(change.kind, change.name)
     new: dict[str, str | None] = {}
-    for name, what, value in change.operations:
+    operations = {name: (what, value) for name, what, value in change.operations}
+    for name in hash_order(operations):
+        what, value = operations[name]
         if change.replace or what == SET:
             new[name] = value
         elif what == DELETE:
@@ -142,9 +146,7 @@ def apply(state: State, change: Change) -> list[Message]:
         else:
             new[name] = _in_list(state, change.kind, name, now.get(name), what, value or "")
     always = change.kind == BROKER_RESOURCE  # so that brokers read files again
-    altered = {
-        name: new[name] for name in hash_order(new) if always or new[name] != now.get(name)
-    }
+    altered = {name: new[name] for name in hash_order(new) if always or new[name] != now.get(name)}
     dropped = [name for name in now if change.replace and name not in new]
     after = {name: value for name, value in {**now, **altered}.items() if name not in dropped}
     _check(state, change, altered, dropped, {k: v for k, v in after.items() if v is not None}, now)
@@ -152,9 +154,7 @@ def apply(state: State, change: Change) -> list[Message]:
     return [ConfigRecord(change.kind, change.name, name, value) for name, value in values.items()]
 
 
-def _in_list(
-    state: State, kind: int, name: str, now: str | None, what: int, value: str
-) -> str:
+def _in_list(state: State, kind: int, name: str, now: str | None, what: int, value: str) -> str:
     known = state.definitions.topics if kind == TOPIC_RESOURCE else state.definitions.brokers
     if kind not in (TOPIC_RESOURCE, BROKER_RESOURCE):
         known = {}

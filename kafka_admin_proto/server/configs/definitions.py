@@ -62,10 +62,15 @@ class Feature(msgspec.Struct, frozen=True):
 
 
 class Definitions(msgspec.Struct, dict=True):
-    """All of a release, in the order in which Kafka checks them."""
+    """All of a release, in the order in which Kafka checks them.
+
+    ``broker_quotas`` are configs of brokers that are not in a properties file, and are shown only
+    where they are set.
+    """
 
     topic: tuple[ConfigDefinition, ...]
     broker: tuple[ConfigDefinition, ...]
+    broker_quotas: tuple[ConfigDefinition, ...]
     group: tuple[ConfigDefinition, ...]
     client_metrics: tuple[ConfigDefinition, ...]
     features: tuple[Feature, ...]
@@ -77,7 +82,12 @@ class Definitions(msgspec.Struct, dict=True):
 
     @cached_property
     def brokers(self) -> dict[str, ConfigDefinition]:
-        """Those of brokers by name."""
+        """Those of brokers by name, quotas included."""
+        return {each.name: each for each in (*self.broker, *self.broker_quotas)}
+
+    @cached_property
+    def in_properties(self) -> dict[str, ConfigDefinition]:
+        """Those of brokers that may stand in a properties file, by name."""
         return {each.name: each for each in self.broker}
 
     @cached_property

@@ -41,7 +41,7 @@ def parse_all(
     """
     values: dict[str, Any] = {}
     for each in definitions:
-        text = texts[each.name] if each.name in texts else each.default
+        text = texts.get(each.name, each.default)
         if each.name not in texts and each.required:
             raise ConfigFailure(
                 f'Missing required configuration "{each.name}" which has no default value.'

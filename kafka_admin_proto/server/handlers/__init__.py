@@ -67,7 +67,11 @@ def served_apis(release: str) -> tuple[Api, ...]:
     """What a node of that release lists: the apis with handlers, in the release's versions."""
     facts = release_facts(release)
     return tuple(
-        Api(key, (catalog().name_of(key, "request") or "").removesuffix("Request"), facts.versions_of(key))
+        Api(
+            key,
+            (catalog().name_of(key, "request") or "").removesuffix("Request"),
+            facts.versions_of(key),
+        )
         for key in sorted(HANDLERS)
         if not facts.versions_of(key).empty
     )

@@ -68,9 +68,7 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
     if names[CLUSTER_METADATA] == 1:
         text = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
         results.append(_failed(CLUSTER_METADATA, ApiFailure(INVALID_REQUEST, text)))
-    return Answer(
-        CreateTopicsResponse(topics=results), [] if request.validate_only else records
-    )
+    return Answer(CreateTopicsResponse(topics=results), [] if request.validate_only else records)
 
 
 def _create(
@@ -81,9 +79,7 @@ def _create(
     Raises ApiFailure for a request that would make too many records.
     """
     if state.release >= "4" and sum(map(_partitions_asked, topics)) > MOST_RECORDS:
-        raise ApiFailure(
-            POLICY_VIOLATION, "Excessively large number of partitions per request."
-        )
+        raise ApiFailure(POLICY_VIOLATION, "Excessively large number of partitions per request.")
     results, records = [], []
     for topic in topics:
         try:
@@ -104,15 +100,10 @@ def _partitions_asked(topic: CreatableTopic) -> int:
     return len(topic.assignments) or max(topic.num_partitions, 0)
 
 
-def _create_one(
-    state: State, topic: CreatableTopic
-) -> tuple[CreatableTopicResult, list[Message]]:
+def _create_one(state: State, topic: CreatableTopic) -> tuple[CreatableTopicResult, list[Message]]:
     _check_name(state, topic.name)
     configs = _checked_configs(state, topic)
-    if topic.assignments:
-        assignment = _named(state, topic)
-    else:
-        assignment = _placed(state, topic)
+    assignment = _named(state, topic) if topic.assignments else _placed(state, topic)
     topic_id = random_topic_id()
     records: list[Message] = [TopicRecord(name=topic.name, topic_id=topic_id)]
     records += [
@@ -215,9 +206,7 @@ def _placed(state: State, topic: CreatableTopic) -> list[tuple[list[int], list[i
         raise ApiFailure(
             failure.code, f"Unable to replicate the partition {factor} time(s): {failure.message}"
         ) from failure
-    return [
-        (replicas, [each for each in replicas if state.is_active(each)]) for replicas in placed
-    ]
+    return [(replicas, [each for each in replicas if state.is_active(each)]) for replicas in placed]
 
 
 def _effective(state: State, own: dict[str, str]) -> list[CreatableTopicConfigs]:
@@ -238,6 +227,4 @@ def _effective(state: State, own: dict[str, str]) -> list[CreatableTopicConfigs]
 
 
 def _failed(name: str, failure: ApiFailure) -> CreatableTopicResult:
-    return CreatableTopicResult(
-        name=name, error_code=failure.code, error_message=failure.message
-    )
+    return CreatableTopicResult(name=name, error_code=failure.code, error_message=failure.message)

@@ -75,7 +75,7 @@ def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer
             add(name, topic.id, INVALID_REQUEST, text)
         else:
             deleted[topic.id] = name
-    if request.timeout_ms <= 0 and (names or ids):
+    if request.timeout_ms <= 0 and 1 in (*names.values(), *ids.values()):
         return _failed_all(request, ApiFailure(REQUEST_TIMED_OUT))
     for topic_id, name in deleted.items():
         add(name, topic_id)

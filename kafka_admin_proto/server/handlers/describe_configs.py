@@ -66,7 +66,9 @@ def handle(state: State, request: DescribeConfigsRequest, caller: Caller) -> Ans
     """Each resource for itself; a kind that no release knows fails the request."""
     if any(each.resource_type not in _KINDS for each in request.resources):
         rows = [
-            DescribeConfigsResult(INVALID_REQUEST, _MALFORMED, each.resource_type, each.resource_name)
+            DescribeConfigsResult(
+                INVALID_REQUEST, _MALFORMED, each.resource_type, each.resource_name
+            )
             for each in request.resources
         ]
         return Answer(DescribeConfigsResponse(results=rows))
@@ -78,9 +80,7 @@ def handle(state: State, request: DescribeConfigsRequest, caller: Caller) -> Ans
         try:
             result.configs = list(_described(state, resource, request, caller))
         except ApiFailure as failure:
-            result.error_code, result.error_message = failure.code, failure.message
-            if failure.message is None:
-                result.error_message = ""
+            result.error_code, result.error_message = failure.code, failure.message or ""
         results.append(result)
     return Answer(DescribeConfigsResponse(results=results))
 
@@ -171,10 +171,10 @@ def _broker(state: State, name: str, node_id: int) -> dict[ConfigDefinition, _Ro
         text = config.default if found is None else found[1]
         value = to_text(parse(config, text, state.release))
         rows[config] = value, synonyms[0][2] if synonyms else DEFAULT, synonyms
-    known = state.definitions.brokers
+    shown = {config.name for config in state.definitions.broker}
     for _, configs in broker.sources():
         for key in configs:
-            if key not in known:
+            if key not in shown:
                 config = _broker_config(state, key)
                 synonyms = _synonyms(state, broker, (key,))
                 rows.setdefault(config, (configs[key], synonyms[0][2], synonyms))
@@ -195,7 +195,11 @@ def _metrics(state: State, name: str) -> dict[ConfigDefinition, _Row]:
         return {known[key]: (text, CLIENT_METRICS, []) for key, text in own.items()}
     return {
         config: (
-            (own[config.name], CLIENT_METRICS, [])
+            (
+                own[config.name],
+                CLIENT_METRICS,
+                [(config.name, own[config.name], CLIENT_METRICS)],
+            )
             if config.name in own
             else (config.default, DEFAULT, [])
         )

@@ -43,6 +43,9 @@ def handle(state: State, request: DescribeTopicPartitionsRequest, caller: Caller
     left = max(1, min(limit, request.response_partition_limit))
     response = DescribeTopicPartitionsResponse()
     for name in names:
+        if left == 0:
+            response.next_cursor = Cursor(name, 0)
+            break
         topic = state.topic(name)
         if topic is None:
             if request.topics:
@@ -50,9 +53,6 @@ def handle(state: State, request: DescribeTopicPartitionsRequest, caller: Caller
             continue
         first = cursor.partition_index if cursor is not None and name == start else 0
         count = len(topic.partitions)
-        if left == 0:
-            response.next_cursor = Cursor(name, 0)
-            break
         end = min(count, first + left)
         response.topics.append(_described(state, topic, first, end))
         left -= max(0, end - first)

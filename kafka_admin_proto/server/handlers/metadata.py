@@ -53,8 +53,7 @@ def handle(state: State, request: MetadataRequest, caller: Caller) -> Answer:
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else _NOT_ASKED
     if everything:
         topics = [
-            _described(state, topic, operations, version)
-            for topic in state.cluster.topics.values()
+            _described(state, topic, operations, version) for topic in state.cluster.topics.values()
         ]
     else:
         assert wanted is not None
@@ -80,9 +79,7 @@ def handle(state: State, request: MetadataRequest, caller: Caller) -> Answer:
     brokers = []
     for broker in state.live_brokers():
         endpoint = broker.endpoints["PLAINTEXT"]
-        brokers.append(
-            MetadataResponseBroker(broker.id, endpoint.host, endpoint.port, broker.rack)
-        )
+        brokers.append(MetadataResponseBroker(broker.id, endpoint.host, endpoint.port, broker.rack))
     return Answer(
         MetadataResponse(
             brokers=brokers,
@@ -107,9 +104,7 @@ def _some_broker(state: State, brokers: list[MetadataResponseBroker]) -> int:
     return state.controller if state.controller in ids else ids[0]
 
 
-def _described(
-    state: State, topic: Topic, operations: int, version: int
-) -> MetadataResponseTopic:
+def _described(state: State, topic: Topic, operations: int, version: int) -> MetadataResponseTopic:
     partitions = []
     for number, partition in sorted(topic.partitions.items()):
         leader, error = leader_of(state, partition)

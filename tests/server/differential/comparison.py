@@ -16,7 +16,7 @@ from kafka_admin_proto.values import Message
 
 _DROPPED = {
     "throttle_time_ms", "host", "port", "cluster_id", "controller_id", "unknown_tagged_fields",
-    "leader_epoch", "finalized_features_epoch", "api_keys",
+    "finalized_features_epoch", "api_keys",
 }  # fmt: skip
 #: Configs whose values are those of a machine or a node's own file.
 _OWN = {
@@ -33,12 +33,10 @@ _REPLICAS = {
 _SHOWN = 400
 
 
-def comparable(
-    response: Message | None, names: Mapping[UUID, str], placed: Collection[str]
-) -> Any:
+def comparable(response: Message | None, names: Mapping[UUID, str], placed: Collection[str]) -> Any:
     """A response as builtins; ``names`` are those of a cluster's topic ids."""
     if response is None:
-        return "the connection was closed"
+        return "no answer"
     return {type(response).__name__: _shown(response, names, placed, "")}
 
 

@@ -34,14 +34,16 @@ from kafka_admin_proto.values import Message
 #: The ids of a cluster's topics by name.
 Ids = Mapping[str, UUID]
 
+#: Names of groups and of subscriptions to clients' metrics.
+RESOURCES = ("one", "two")
 _FOREIGN = UUID("12345678-1234-4234-8234-123456789012")
 _NAMES = [
     "a", "b", "c", "d", "a.b", "a_b", "a.b_c", "a_b.c", "UPPER-case", "x" * 249,
     "__share_group_state",
 ]  # fmt: skip
 _ODD_NAMES = [
-    "", ".", "..", "x" * 250, "sp ace", "caf\u00e9", "a/b", "__cluster_metadata", "...", "\U0001f600",
-    "x" * 260, "null\0",
+    "", ".", "..", "x" * 250, "sp ace", "caf\u00e9", "a/b", "__cluster_metadata", "...",
+    "\U0001f600", "x" * 260, "null\0",
 ]  # fmt: skip
 _TOPIC_CONFIGS: dict[str, list[str]] = {
     "retention.ms": ["1000", "-1", "-2", "x", " 7 ", "", "9223372036854775808", "+5", "1e3"],
@@ -94,6 +96,11 @@ _BROKER_CONFIGS: dict[str, list[str]] = {
     "min.insync.replicas": ["1", "2", "0", "x"],
     "unclean.leader.election.enable": ["false", "x"],
     "log.message.timestamp.type": ["CreateTime", "LogAppendTime", "x"],
+    "num.io.threads": ["4", "100", "1", "0"],
+    "background.threads": ["10", "2"],
+    "log.cleaner.min.compaction.lag.ms": ["0", "5"],
+    "log.cleaner.max.compaction.lag.ms": ["1", "1000"],
+    "log.roll.ms": ["1000", "0"],
     "num.partitions": ["2"],
     "default.replication.factor": ["2"],
     "node.id": ["7"],
@@ -206,7 +213,9 @@ class Drawer:
         names = [self._one(list(known)) for _ in range(self._one([0, 1, 1, 1, 2, 2, 3]))]
         if not self._rarely(12):
             names = list(dict.fromkeys(names))
-        return [(each, None if nulls and self._rarely(12) else self._one(known[each])) for each in names]
+        return [
+            (each, None if nulls and self._rarely(12) else self._one(known[each])) for each in names
+        ]
 
     def _create_topics(self) -> Step:
         version = self._version(19)
@@ -297,7 +306,7 @@ class Drawer:
         if kind == 4:
             names = ["", str(node + 1), "x", "-1", "99", str(self._random.randint(1, self._nodes))]
             return kind, self._random.choices(names, [4, 6, 1, 1, 1, 1])[0]
-        return kind, self._one(["one", "two", "one", "two", ""])
+        return kind, self._one([*RESOURCES, *RESOURCES, ""])
 
     def _incremental(self) -> Step:
         version, node = self._version(44), self._node()

@@ -17,12 +17,14 @@ from kafka_admin_proto.messages import (
     ApiVersionsRequest,
     DeleteTopicsRequest,
     DescribeConfigsRequest,
+    IncrementalAlterConfigsRequest,
     MetadataRequest,
     describe_configs_request,
+    incremental_alter_configs_request,
 )
 from kafka_admin_proto.values import Message
 from tests.server.differential.comparison import comparable, differences
-from tests.server.differential.requests import Drawer, Step
+from tests.server.differential.requests import RESOURCES, Drawer, Step
 from tests.server.differential.wire import Nodes
 
 #: How long a real cluster may take until each of its brokers knows of a change.
@@ -115,8 +117,31 @@ class Sides:
         for cluster in self.clusters:
             names = list(self.names(cluster).values())
             cluster.ask(0, DeleteTopicsRequest(topic_names=names, timeout_ms=20_000), 5)
+            for node in range(len(cluster.addresses)):
+                _reset_configs(cluster, node)
         self.placed.clear()
         time.sleep(1)
+
+
+def _reset_configs(cluster: Nodes, node: int) -> None:
+    """Take back what steps set for brokers, groups and subscriptions."""
+    for kind, name in ((4, ""), (4, str(node + 1)), *((k, n) for k in (16, 32) for n in RESOURCES)):
+        answer = cluster.ask(
+            node,
+            DescribeConfigsRequest([describe_configs_request.DescribeConfigsResource(kind, name)]),
+            4,
+        )
+        own = {2, 3, 7, 8} if name == "" or kind > 4 else {2}
+        changes = [
+            incremental_alter_configs_request.AlterableConfig(each.name, 1, None)
+            for each in answer.results[0].configs
+            if each.config_source in own
+        ]
+        for change in changes:
+            if change.name == "min.insync.replicas":
+                change.config_operation, change.value = 0, "1"
+        resource = incremental_alter_configs_request.AlterConfigsResource(kind, name, changes)
+        cluster.ask(node, IncrementalAlterConfigsRequest([resource]), 1)
 
 
 def _creates(answer: Message | None) -> bool:

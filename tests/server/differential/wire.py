@@ -11,7 +11,7 @@ from kafka_admin_proto.protocol.payload_writers import write_request
 from kafka_admin_proto.protocol.payloads import read_response
 from kafka_admin_proto.values import Message
 
-_TIMEOUT_S = 30.0
+_TIMEOUT_S = 25.0
 
 
 class Nodes:
@@ -23,7 +23,7 @@ class Nodes:
         self._sent = 0
 
     def ask(self, node: int, message: Message, version: int) -> Any:
-        """The response of a node; None where it closes the connection instead."""
+        """The response of a node; None where it closes the connection or says nothing."""
         assert message.api_key is not None
         found = self._sockets.get(node)
         try:
@@ -35,7 +35,7 @@ class Nodes:
             found.sendall(frame(write_request(message, version, self._sent, client_id="differ")))
             size = int.from_bytes(_read(found, 4), "big")
             payload = _read(found, size)
-        except ConnectionError:
+        except (ConnectionError, TimeoutError):
             if found is not None:
                 found.close()
             self._sockets.pop(node, None)
