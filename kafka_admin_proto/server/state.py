@@ -54,6 +54,8 @@ class State:
         self.cluster_id = cluster_id
         self.static = static
         self.epoch = 1
+        #: The id of the active controller.
+        self.controller = min(static)
         #: Seconds from an assignment until its new replicas are in sync.
         self.sync_delay_s = 0.0
         self._log = log
@@ -72,11 +74,6 @@ class State:
     def definitions(self) -> Definitions:
         """The configs and features of the release."""
         return definitions(self.release)
-
-    @property
-    def controller(self) -> int:
-        """The id of the active controller."""
-        return min(self.static)
 
     @property
     def end_offset(self) -> int:

@@ -49,7 +49,7 @@ class ConfigDefinition(msgspec.Struct, frozen=True):
     @property
     def sensitive(self) -> bool:
         """Whether its value is never shown."""
-        return self.type == "PASSWORD"
+        return self.type in ("PASSWORD", "UNKNOWN")
 
 
 class Feature(msgspec.Struct, frozen=True):

@@ -148,7 +148,7 @@ def _check(validator: Validator, name: str, value: Any) -> None:
                     name,
                     value,
                     f"Invalid value `{value}` for configuration {name}. The value must be either "
-                    "'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS.>'.",
+                    "'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.",
                 )
 
 

@@ -183,7 +183,7 @@ def _broker(state: State, name: str, node_id: int) -> dict[ConfigDefinition, _Ro
 
 def _broker_config(state: State, key: str) -> ConfigDefinition:
     """The definition; one for a name that Kafka does not know, whose value is never shown."""
-    return state.definitions.brokers.get(key) or ConfigDefinition(key, "PASSWORD")
+    return state.definitions.brokers.get(key) or ConfigDefinition(key, "UNKNOWN")
 
 
 def _metrics(state: State, name: str) -> dict[ConfigDefinition, _Row]:

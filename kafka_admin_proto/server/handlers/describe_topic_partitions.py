@@ -22,9 +22,9 @@ from kafka_admin_proto.server.failures import (
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State
-from kafka_admin_proto.server.topic_names import CLUSTER_METADATA, INTERNAL, is_valid
+from kafka_admin_proto.server.topic_names import INTERNAL, is_valid
 from kafka_admin_proto.server.topic_views import TOPIC_OPERATIONS, leader_of, offline_replicas
-from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, ZERO_TOPIC_ID
+from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 
 
 def handle(state: State, request: DescribeTopicPartitionsRequest, caller: Caller) -> Answer:
@@ -91,7 +91,7 @@ def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else INVALID_TOPIC,
         name,
-        METADATA_TOPIC_ID if name == CLUSTER_METADATA else ZERO_TOPIC_ID,
+        ZERO_TOPIC_ID,
         name in INTERNAL,
         [],
         TOPIC_OPERATIONS,
