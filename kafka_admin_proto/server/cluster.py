@@ -22,6 +22,7 @@ from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.bootstrap import Node, fence, first_records, register
 from kafka_admin_proto.server.handlers import served_apis
 from kafka_admin_proto.server.listener import Listener, Trace
+from kafka_admin_proto.server.partition_changes import catch_up
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Cluster:
 
     ``port`` is the first node's, the others have the next ones; 0 takes free ones. ``configs``
     are configs of every broker, as in its properties file; ``racks`` those of the nodes in their
-    order. ``trace`` is called with each request and its response. With ``data`` the metadata log
+    order. New replicas of a partition are in sync after ``sync_delay_s``
+    seconds. ``trace`` is called with each request and its response. With ``data`` the metadata log
     is kept in that folder, in Kafka's format, and a cluster that is there already goes on; without
     it the cluster is in memory and ends with its context.
     """
@@ -53,6 +55,7 @@ class Cluster:
         configs: Mapping[str, str] | None = None,
         racks: Sequence[str] = (),
         data: str | os.PathLike[str] | None = None,
+        sync_delay_s: float = 0.1,
         limits: Limits | None = None,
         trace: Trace | None = None,
     ) -> None:
@@ -67,6 +70,7 @@ class Cluster:
         self._port = port
         self._configs = dict(configs or {})
         self._racks = racks
+        self._sync_delay_s = sync_delay_s
         self._data = None if data is None else Path(data)
         self._log: ClusterLog | None = None
         self._limits = Limits() if limits is None else limits
@@ -106,6 +110,9 @@ class Cluster:
                 each.close()
             raise
         loop, apis = asyncio.get_running_loop(), served_apis(self._release)
+        state.sync_delay_s = self._sync_delay_s
+        if state.reassigned:
+            loop.call_later(state.sync_delay_s, catch_up, state)
         for node_id, each in zip(state.static, sockets, strict=True):
 
             def accept(node_id: int = node_id) -> Listener:
@@ -122,6 +129,8 @@ class Cluster:
         for server in self._servers:
             await server.wait_closed()
         self._servers.clear()
+        if self._state is not None:
+            self._state.reassigned.clear()  # what is not in sync by now goes on at the next start
         if self._log is not None:
             fence(self.state)
             self._log.close()

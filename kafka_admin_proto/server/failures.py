@@ -24,6 +24,12 @@ ELIGIBLE_LEADERS_NOT_AVAILABLE = 83
 NO_REASSIGNMENT_IN_PROGRESS = 85
 UNKNOWN_TOPIC_ID = 100
 
+#: What INVALID_REQUEST says where a whole request is refused.
+MALFORMED = (
+    "This most likely occurs because of a request being malformed by the client library or the "
+    "message was sent to an incompatible broker. See the broker logs for more details."
+)
+
 
 class ApiFailure(KafkaAdminProtoError):
     """Kafka's code and message; a message of None is the code's own, which is not sent."""

@@ -18,6 +18,7 @@ from kafka_admin_proto.protocol.connection import (
     RequestReceived,
 )
 from kafka_admin_proto.server.handlers import Caller, handler
+from kafka_admin_proto.server.partition_changes import catch_up
 
 if TYPE_CHECKING:
     from kafka_admin_proto.protocol.versions import Api
@@ -47,6 +48,7 @@ class Listener(asyncio.Protocol):
         self._trace = trace
         self._transport: asyncio.Transport | None = None
         self._writable = True
+        self._loop = asyncio.get_running_loop()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client is there."""
@@ -112,6 +114,8 @@ class Listener(asyncio.Protocol):
         caller = Caller(self._node_id, request.api_version, request.header.client_id)
         answer = handler(request.api_key)(self._state, request.body, caller)
         self._state.append(answer.records)
+        if answer.records and self._state.reassigned:
+            self._loop.call_later(self._state.sync_delay_s, catch_up, self._state)
         if self._trace is not None:
             self._trace(self._node_id, event, answer.response)
         return self._connection.send(answer.response, to=event)

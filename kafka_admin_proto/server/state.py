@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
+from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
 from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.records.cluster_state import Broker, ClusterState, Partition, Topic
@@ -57,13 +58,20 @@ class State:
         #: The id of the active controller.
         self.controller = min(static)
         #: Seconds from an assignment until its new replicas are in sync.
-        self.sync_delay_s = 0.0
+        self.sync_delay_s = 0.1
+        #: Partitions, by topic id and number, whose replicas are to be in sync after that.
+        self.reassigned: list[tuple[UUID, int]] = []
         self._log = log
         self._replay = MetadataReplay(cluster)
         self._ids: dict[str, UUID] = {}
         self._colliding: dict[str, dict[str, None]] = {}
         for topic in self.cluster.topics.values():
             self._index(topic.name, topic.id)
+            self.reassigned += [
+                (topic.id, number)
+                for number, partition in topic.partitions.items()
+                if is_reassigning(partition)
+            ]
 
     @property
     def cluster(self) -> ClusterState:
@@ -152,6 +160,8 @@ class State:
                 self._index(record.name, record.topic_id)
             elif removed is not None:
                 self._forget(removed)
+            elif isinstance(record, PartitionChangeRecord) and record.replicas is not None:
+                self.reassigned.append((record.topic_id, record.partition_id))
 
     def pass_offset(self) -> None:
         """Count a control record that the log has at the end offset."""

@@ -68,7 +68,9 @@ def _prepare_one(state: State, change: Change, node_id: int) -> None:
     nulls = [name for name, what, value in change.operations if value is None and what != DELETE]
     if nulls:
         raise ApiFailure(INVALID_REQUEST, f"Null value not supported for : {', '.join(nulls)}")
-    kinds = [TOPIC_RESOURCE, BROKER_RESOURCE, CLIENT_METRICS_RESOURCE, GROUP_RESOURCE]
+    kinds = [TOPIC_RESOURCE, BROKER_RESOURCE, CLIENT_METRICS_RESOURCE]
+    if state.definitions.group:
+        kinds.append(GROUP_RESOURCE)
     if not change.replace:
         kinds.append(BROKER_LOGGER_RESOURCE)
     if change.kind not in kinds:

@@ -23,14 +23,21 @@ from kafka_admin_proto.values import Message
 #: Api key → the module in this package whose ``handle`` answers it.
 HANDLERS = {
     3: "metadata",
+    10: "find_coordinator",
     18: "api_versions",
     19: "create_topics",
     20: "delete_topics",
     32: "describe_configs",
     33: "alter_configs",
+    35: "describe_log_dirs",
     37: "create_partitions",
+    43: "elect_leaders",
     44: "incremental_alter_configs",
+    45: "alter_partition_reassignments",
+    46: "list_partition_reassignments",
+    55: "describe_quorum",
     60: "describe_cluster",
+    74: "list_config_resources",
     75: "describe_topic_partitions",
 }
 

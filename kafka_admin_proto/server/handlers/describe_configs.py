@@ -31,6 +31,7 @@ from kafka_admin_proto.server.configs.sources import (
 from kafka_admin_proto.server.configs.values import parse, to_text
 from kafka_admin_proto.server.failures import (
     INVALID_REQUEST,
+    MALFORMED,
     UNKNOWN_TOPIC_OR_PARTITION,
     ApiFailure,
 )
@@ -53,10 +54,6 @@ _KINDS = (
 _TYPES = (
     "UNKNOWN", "BOOLEAN", "STRING", "INT", "SHORT", "LONG", "DOUBLE", "LIST", "CLASS", "PASSWORD",
 )  # fmt: skip
-_MALFORMED = (
-    "This most likely occurs because of a request being malformed by the client library or the "
-    "message was sent to an incompatible broker. See the broker logs for more details."
-)
 
 #: (value as text, source, synonyms as (name, text, source))
 _Row = tuple[str | None, int, list[tuple[str, str | None, int]]]
@@ -64,10 +61,11 @@ _Row = tuple[str | None, int, list[tuple[str, str | None, int]]]
 
 def handle(state: State, request: DescribeConfigsRequest, caller: Caller) -> Answer:
     """Each resource for itself; a kind that no release knows fails the request."""
-    if any(each.resource_type not in _KINDS for each in request.resources):
+    known = _KINDS if state.definitions.group else _KINDS[:-1]
+    if any(each.resource_type not in known for each in request.resources):
         rows = [
             DescribeConfigsResult(
-                INVALID_REQUEST, _MALFORMED, each.resource_type, each.resource_name
+                INVALID_REQUEST, MALFORMED, each.resource_type, each.resource_name
             )
             for each in request.resources
         ]

@@ -11,6 +11,7 @@ import msgspec
 
 from kafka_admin_proto.messages import (
     AlterConfigsRequest,
+    AlterPartitionReassignmentsRequest,
     ApiVersionsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
@@ -18,14 +19,18 @@ from kafka_admin_proto.messages import (
     DescribeClusterRequest,
     DescribeConfigsRequest,
     DescribeTopicPartitionsRequest,
+    ElectLeadersRequest,
     IncrementalAlterConfigsRequest,
+    ListConfigResourcesRequest,
     MetadataRequest,
     alter_configs_request,
+    alter_partition_reassignments_request,
     create_partitions_request,
     create_topics_request,
     delete_topics_request,
     describe_configs_request,
     describe_topic_partitions_request,
+    elect_leaders_request,
     incremental_alter_configs_request,
     metadata_request,
 )
@@ -167,6 +172,7 @@ class Drawer:
             (self._create_topics, 30), (self._delete_topics, 8), (self._create_partitions, 10),
             (self._incremental, 16), (self._alter, 6), (self._describe, 8), (self._metadata, 8),
             (self._describe_partitions, 5), (self._describe_cluster, 2), (self._api_versions, 1),
+            (self._reassign, 6), (self._elect, 4), (self._list_resources, 1),
         ]  # fmt: skip
         functions, weights = zip(*draws, strict=True)
         if len(existing) > 14:
@@ -402,6 +408,51 @@ class Drawer:
             request.endpoint_type = self._one([1, 1, 2, 3, 0])
         if version >= 2:
             request.include_fenced_brokers = self._rarely(2)
+        return Step(self._node(), version, lambda _: request)
+
+    def _partition(self) -> int:
+        return int(self._one([0, 0, 0, 1, 1, 2, 3, 7, -1]))
+
+    def _reassign(self) -> Step:
+        version = self._version(45)
+        topics, placed = [], []
+        for _ in range(self._one([0, 1, 1, 1, 2])):
+            name = self._name()
+            placed.append(name)  # until what is added is in sync, and by whom first
+            rows = []
+            for number in dict.fromkeys(self._partition() for _ in range(self._one([1, 1, 2]))):
+                replicas = self._replicas(self._random.randint(1, self._nodes))
+                cancelled = self._rarely(6)
+                rows.append(
+                    alter_partition_reassignments_request.ReassignablePartition(
+                        number, None if cancelled else replicas
+                    )
+                )
+            topics.append(alter_partition_reassignments_request.ReassignableTopic(name, rows))
+        request = AlterPartitionReassignmentsRequest(timeout_ms=self._timeout(), topics=topics)
+        return Step(self._node(), version, lambda _: request, placed)
+
+    def _elect(self) -> Step:
+        version = self._version(43)
+        topics = None
+        if not self._rarely(5):
+            topics = [
+                elect_leaders_request.TopicPartitions(
+                    self._name(), [self._partition() for _ in range(self._one([0, 1, 1, 2]))]
+                )
+                for _ in range(self._one([0, 1, 1, 2]))
+            ]
+        request = ElectLeadersRequest(topic_partitions=topics, timeout_ms=self._timeout())
+        if version >= 1:
+            request.election_type = self._one([0, 0, 0, 1, 2])
+        return Step(self._node(), version, lambda _: request)
+
+    def _list_resources(self) -> Step:
+        version = self._version(74)
+        request = ListConfigResourcesRequest()
+        if version >= 1:
+            kinds = [2, 4, 8, 16, 32, 32, 99]
+            request.resource_types = [self._one(kinds) for _ in range(self._one([0, 1, 1, 2]))]
         return Step(self._node(), version, lambda _: request)
 
     def _api_versions(self) -> Step:

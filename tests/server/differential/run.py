@@ -95,10 +95,15 @@ class Sides:
                 resources=[
                     describe_configs_request.DescribeConfigsResource(kind, name, None)
                     for kind, name in dict.fromkeys(resources)
+                    if kind != 32  # 3.9 knows none, and refuses a request that names one
                 ],
                 include_synonyms=True,
             )
-            for request, version in ((MetadataRequest(topics=None), 12), (configs, 4)):
+            groups = DescribeConfigsRequest(
+                [describe_configs_request.DescribeConfigsResource(32, each) for each in RESOURCES]
+            )
+            asked = ((MetadataRequest(topics=None), 12), (configs, 4), (groups, 4))
+            for request, version in asked:
                 shown = [
                     comparable(
                         cluster.ask(node, request, version), self.names(cluster, node), self.placed
