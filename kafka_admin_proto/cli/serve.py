@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.server.cluster import Cluster
+from kafka_admin_proto.server.policies import load_policy
 
 if TYPE_CHECKING:
     from kafka_admin_proto.protocol.connection import RequestReceived
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
               help="The release of Kafka whose versions, configs and answers it has.")  # fmt: skip
 @click.option("--data", type=click.Path(file_okay=False), metavar="DIR",
               help="Keep it in DIR, in Kafka's own format; else in memory.")  # fmt: skip
+@click.option("--rules", type=click.Choice(["shipped", "kip-4"]), default="shipped",
+              show_default=True, help="CreateTopics as shipped, or as KIP-4's text.")  # fmt: skip
+@click.option("--policy", metavar="MODULE:CLASS",
+              help="A class that decides which topics may be created (KIP-108).")  # fmt: skip
+@click.option("--alter-config-policy", metavar="MODULE:CLASS",
+              help="A class that decides which configs may be set.")  # fmt: skip
 @click.option("--config", "configs", multiple=True, metavar="NAME=VALUE",
               help="A config of every broker, as in its properties file.")  # fmt: skip
 @click.option("--log", is_flag=True, help="Show each request and its response on stderr.")
@@ -38,6 +45,9 @@ def serve(
     port: int,
     release: str,
     data: str | None,
+    rules: Literal["shipped", "kip-4"],
+    policy: str | None,
+    alter_config_policy: str | None,
     configs: tuple[str, ...],
     log: bool,
 ) -> None:
@@ -64,6 +74,9 @@ def serve(
         port=port,
         configs=pairs,
         data=data,
+        rules=rules,
+        create_topic_policy=_policy(policy),
+        alter_config_policy=_policy(alter_config_policy),
         trace=_log if log else None,
     )
     try:
@@ -72,6 +85,18 @@ def serve(
         where = f"{host}:{port}" if port else host
         raise click.UsageError(f"cannot serve on {where}: {error.strerror or error}") from None
     except KafkaAdminProtoError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _policy(name: str | None) -> Any:
+    """A policy of the user's own, also one in the current folder."""
+    if name is None:
+        return None
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return load_policy(name)
+    except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 

@@ -12,12 +12,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__all__ = ["Cluster", "SyncCluster"]
+__all__ = ["Cluster", "PolicyViolation", "SyncCluster"]
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.cluster import Cluster
+    from kafka_admin_proto.server.policies import PolicyViolation
     from kafka_admin_proto.server.sync import SyncCluster
 else:
     from kafka_admin_proto.lazy_names import lazy_names
 
-    __getattr__, __dir__ = lazy_names(__name__, {"cluster": ["Cluster"], "sync": ["SyncCluster"]})
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {"cluster": ["Cluster"], "policies": ["PolicyViolation"], "sync": ["SyncCluster"]},
+    )

@@ -15,7 +15,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 from uuid import UUID, uuid4
 
 from kafka_admin_proto.protocol.connection import Limits
@@ -27,6 +27,7 @@ from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.log.folder import ClusterLog
+    from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
 
 _BACKLOG = 1024
 #: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
@@ -39,7 +40,8 @@ class Cluster:
     ``port`` is the first node's, the others have the next ones; 0 takes free ones. ``configs``
     are configs of every broker, as in its properties file; ``racks`` those of the nodes in their
     order. New replicas of a partition are in sync after ``sync_delay_s``
-    seconds. ``trace`` is called with each request and its response. With ``data`` the metadata log
+    seconds. ``rules`` are those of CreateTopics, and the policies are asked as KIP-108 has it.
+    ``trace`` is called with each request and its response. With ``data`` the metadata log
     is kept in that folder, in Kafka's format, and a cluster that is there already goes on; without
     it the cluster is in memory and ends with its context.
     """
@@ -56,6 +58,9 @@ class Cluster:
         racks: Sequence[str] = (),
         data: str | os.PathLike[str] | None = None,
         sync_delay_s: float = 0.1,
+        rules: Literal["shipped", "kip-4"] = "shipped",
+        create_topic_policy: CreateTopicPolicy | None = None,
+        alter_config_policy: AlterConfigPolicy | None = None,
         limits: Limits | None = None,
         trace: Trace | None = None,
     ) -> None:
@@ -71,6 +76,9 @@ class Cluster:
         self._configs = dict(configs or {})
         self._racks = racks
         self._sync_delay_s = sync_delay_s
+        self._rules = rules
+        self._create_topic_policy = create_topic_policy
+        self._alter_config_policy = alter_config_policy
         self._data = None if data is None else Path(data)
         self._log: ClusterLog | None = None
         self._limits = Limits() if limits is None else limits
@@ -110,7 +118,7 @@ class Cluster:
                 each.close()
             raise
         loop, apis = asyncio.get_running_loop(), served_apis(self._release)
-        state.sync_delay_s = self._sync_delay_s
+        self._set_up(state)
         if state.reassigned:
             loop.call_later(state.sync_delay_s, catch_up, state)
         for node_id, each in zip(state.static, sockets, strict=True):
@@ -119,6 +127,15 @@ class Cluster:
                 return Listener(state, node_id, apis, self._connections, self._limits, self._trace)
 
             self._servers.append(await loop.create_server(accept, sock=each, backlog=_BACKLOG))
+
+    def _set_up(self, state: State) -> None:
+        state.sync_delay_s = self._sync_delay_s
+        state.rules = self._rules
+        state.create_topic_policy = self._create_topic_policy
+        state.alter_config_policy = self._alter_config_policy
+        for policy in (self._create_topic_policy, self._alter_config_policy):
+            if policy is not None:
+                policy.configure(state.static[state.controller])
 
     async def stop(self) -> None:
         """Close every socket; nothing of the cluster is left."""
@@ -131,6 +148,9 @@ class Cluster:
         self._servers.clear()
         if self._state is not None:
             self._state.reassigned.clear()  # what is not in sync by now goes on at the next start
+            for policy in (self._create_topic_policy, self._alter_config_policy):
+                if policy is not None:
+                    policy.close()
         if self._log is not None:
             fence(self.state)
             self._log.close()

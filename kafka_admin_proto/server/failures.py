@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.errors import KafkaAdminProtoError
-
 UNKNOWN_SERVER_ERROR = -1
 UNKNOWN_TOPIC_OR_PARTITION = 3
 REQUEST_TIMED_OUT = 7
@@ -31,7 +29,7 @@ MALFORMED = (
 )
 
 
-class ApiFailure(KafkaAdminProtoError):
+class ApiFailure(Exception):
     """Kafka's code and message; a message of None is the code's own, which is not sent."""
 
     def __init__(self, code: int, message: str | None = None) -> None:

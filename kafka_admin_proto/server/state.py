@@ -16,6 +16,7 @@ from kafka_admin_proto.records.cluster_state import Broker, ClusterState, Partit
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, Configs
+from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
 from kafka_admin_proto.server.topic_names import collision_key
 from kafka_admin_proto.values import Message
 
@@ -57,6 +58,10 @@ class State:
         self.epoch = 1
         #: The id of the active controller.
         self.controller = min(static)
+        #: "shipped", or "kip-4" for CreateTopics by the letter of the proposal.
+        self.rules = "shipped"
+        self.create_topic_policy: CreateTopicPolicy | None = None
+        self.alter_config_policy: AlterConfigPolicy | None = None
         #: Seconds from an assignment until its new replicas are in sync.
         self.sync_delay_s = 0.1
         #: Partitions, by topic id and number, whose replicas are to be in sync after that.

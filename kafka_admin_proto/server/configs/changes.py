@@ -18,6 +18,7 @@ from kafka_admin_proto.server.failures import (
     ApiFailure,
 )
 from kafka_admin_proto.server.java import hash_order, parse_integer
+from kafka_admin_proto.server.policies import ConfigMetadata, check_configs
 from kafka_admin_proto.server.state import (
     BROKER_LOGGER_RESOURCE,
     BROKER_RESOURCE,
@@ -152,6 +153,8 @@ def apply(state: State, change: Change) -> list[Message]:
     dropped = [name for name in now if change.replace and name not in new]
     after = {name: value for name, value in {**now, **altered}.items() if name not in dropped}
     _check(state, change, altered, dropped, {k: v for k, v in after.items() if v is not None}, now)
+    metadata = ConfigMetadata(change.kind, change.name, altered)
+    check_configs(state.alter_config_policy, metadata)
     values = {**altered, **dict.fromkeys(dropped)}
     return [ConfigRecord(change.kind, change.name, name, value) for name, value in values.items()]
 

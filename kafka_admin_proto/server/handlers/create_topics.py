@@ -40,6 +40,13 @@ from kafka_admin_proto.server.failures import (
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.policies import (
+    ConfigMetadata,
+    PolicyFailure,
+    TopicMetadata,
+    check_configs,
+    check_topic,
+)
 from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
 from kafka_admin_proto.server.topic_names import CLUSTER_METADATA, check_topic_name
 from kafka_admin_proto.topic_ids import random_topic_id
@@ -48,6 +55,10 @@ from kafka_admin_proto.values import Message
 
 def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer:
     """Answers on commit; with a timeout of 0 or less nothing is created."""
+    if state.rules == "kip-4":
+        from kafka_admin_proto.server.handlers import create_topics_kip_4
+
+        return create_topics_kip_4.handle(state, request, caller)
     names = Counter(topic.name for topic in request.topics)
     repeated = hash_order(name for name, count in names.items() if count > 1)
     wanted = [
@@ -61,13 +72,13 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
         results, records = _create(state, wanted)
     except ApiFailure as failure:  # of the whole request
         return Answer(
-            CreateTopicsResponse(topics=[_failed(each.name, failure) for each in request.topics])
+            CreateTopicsResponse(topics=[failed(each.name, failure) for each in request.topics])
         )
     duplicate = ApiFailure(INVALID_REQUEST, "Duplicate topic name.")
-    results += [_failed(name, duplicate) for name in repeated]
+    results += [failed(name, duplicate) for name in repeated]
     if names[CLUSTER_METADATA] == 1:
         text = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
-        results.append(_failed(CLUSTER_METADATA, ApiFailure(INVALID_REQUEST, text)))
+        results.append(failed(CLUSTER_METADATA, ApiFailure(INVALID_REQUEST, text)))
     return Answer(CreateTopicsResponse(topics=results), [] if request.validate_only else records)
 
 
@@ -83,9 +94,11 @@ def _create(
     results, records = [], []
     for topic in topics:
         try:
-            result, made = _create_one(state, topic)
+            result, made = create_one(state, topic)
+        except PolicyFailure:
+            raise
         except ApiFailure as failure:
-            results.append(_failed(topic.name, failure))
+            results.append(failed(topic.name, failure))
             continue
         records += made
         if len(records) > MOST_RECORDS:
@@ -100,10 +113,22 @@ def _partitions_asked(topic: CreatableTopic) -> int:
     return len(topic.assignments) or max(topic.num_partitions, 0)
 
 
-def _create_one(state: State, topic: CreatableTopic) -> tuple[CreatableTopicResult, list[Message]]:
+def create_one(state: State, topic: CreatableTopic) -> tuple[CreatableTopicResult, list[Message]]:
+    """A topic's result and records; raises ApiFailure where it cannot be created."""
     _check_name(state, topic.name)
     configs = _checked_configs(state, topic)
     assignment = _named(state, topic) if topic.assignments else _placed(state, topic)
+    partitions, factor, named = len(assignment), len(assignment[0][0]), None
+    if topic.assignments:
+        named = {number: replicas for number, (replicas, _) in enumerate(assignment)}
+    metadata = TopicMetadata(
+        topic.name,
+        partitions if named is None else None,
+        factor if named is None else None,
+        named,
+        configs,
+    )
+    check_topic(state.create_topic_policy, metadata)
     topic_id = random_topic_id()
     records: list[Message] = [TopicRecord(name=topic.name, topic_id=topic_id)]
     records += [
@@ -118,8 +143,8 @@ def _create_one(state: State, topic: CreatableTopic) -> tuple[CreatableTopicResu
         name=topic.name,
         topic_id=topic_id,
         error_message=None,
-        num_partitions=len(assignment),
-        replication_factor=len(assignment[0][0]),
+        num_partitions=partitions,
+        replication_factor=factor,
         configs=_effective(state, configs),
     )
     return result, records
@@ -151,6 +176,8 @@ def _checked_configs(state: State, topic: CreatableTopic) -> dict[str, str]:
     if configs:
         broker = state.broker_configs(state.controller)
         check_topic_configs(state.release, state.definitions, broker, configs, existing={})
+        metadata = ConfigMetadata(TOPIC_RESOURCE, topic.name, {**configs})
+        check_configs(state.alter_config_policy, metadata)
     return configs
 
 
@@ -226,5 +253,6 @@ def _effective(state: State, own: dict[str, str]) -> list[CreatableTopicConfigs]
     return rows
 
 
-def _failed(name: str, failure: ApiFailure) -> CreatableTopicResult:
+def failed(name: str, failure: ApiFailure) -> CreatableTopicResult:
+    """The row of a topic that was refused."""
     return CreatableTopicResult(name=name, error_code=failure.code, error_message=failure.message)
