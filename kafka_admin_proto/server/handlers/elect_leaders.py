@@ -32,10 +32,10 @@ def handle(state: State, request: ElectLeadersRequest, caller: Caller) -> Answer
     """Each partition for itself; of all partitions only those where a leader was elected."""
     election = _ELECTIONS.get(request.election_type)
     if request.timeout_ms <= 0:
-        return _failed(request, ApiFailure(REQUEST_TIMED_OUT))
+        return _failed(request, ApiFailure(REQUEST_TIMED_OUT), caller)
     if election is None:
         text = f"Unknown election type {request.election_type}"
-        return _failed(request, ApiFailure(INVALID_REQUEST, text))
+        return _failed(request, ApiFailure(INVALID_REQUEST, text), caller)
     response = ElectLeadersResponse()
     records: list[Message] = []
     if request.topic_partitions is None:
@@ -77,7 +77,7 @@ def _elected(state: State, name: str, number: int, election: Election) -> Messag
     raise ApiFailure(ELIGIBLE_LEADERS_NOT_AVAILABLE, text)
 
 
-def _failed(request: ElectLeadersRequest, failure: ApiFailure) -> Answer:
+def _failed(request: ElectLeadersRequest, failure: ApiFailure, caller: Caller) -> Answer:
     """The whole request failed: each partition has the error."""
     rows = [
         ReplicaElectionResult(
@@ -86,4 +86,5 @@ def _failed(request: ElectLeadersRequest, failure: ApiFailure) -> Answer:
         )
         for topic in request.topic_partitions or ()
     ]
-    return Answer(ElectLeadersResponse(error_code=failure.code, replica_election_results=rows))
+    code = failure.code if caller.version >= 1 else 0
+    return Answer(ElectLeadersResponse(error_code=code, replica_election_results=rows))
