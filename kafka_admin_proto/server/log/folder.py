@@ -93,6 +93,8 @@ class NodeLog:
         else:
             self._cut()
         self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115  # until close
+        if self.new:
+            _sync_folder(self.folder)
         self._failed = False
 
     def replay(self) -> Replayed:
