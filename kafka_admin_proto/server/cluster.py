@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from uuid import UUID, uuid4
 
 from kafka_admin_proto.protocol.connection import Limits
+from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.bootstrap import Node, fence, first_records, register
 from kafka_admin_proto.server.handlers import served_apis
 from kafka_admin_proto.server.listener import Listener, Trace
@@ -121,10 +122,13 @@ class Cluster:
         self._set_up(state)
         if state.reassigned:
             loop.call_later(state.sync_delay_s, catch_up, state)
+        answers = Answers(state)
         for node_id, each in zip(state.static, sockets, strict=True):
 
             def accept(node_id: int = node_id) -> Listener:
-                return Listener(state, node_id, apis, self._connections, self._limits, self._trace)
+                return Listener(
+                    state, answers, node_id, apis, self._connections, self._limits, self._trace
+                )
 
             self._servers.append(await loop.create_server(accept, sock=each, backlog=_BACKLOG))
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import KafkaAdminProtoError, LocalProtocolError, RemoteProtocolError
 from kafka_admin_proto.protocol.connection import (
     NEED_DATA,
@@ -17,10 +18,12 @@ from kafka_admin_proto.protocol.connection import (
     Limits,
     RequestReceived,
 )
-from kafka_admin_proto.server.handlers import Caller, handler
+from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.server.handlers import Answer
 from kafka_admin_proto.server.partition_changes import catch_up
 
 if TYPE_CHECKING:
+    from kafka_admin_proto.protocol.payloads import Request
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.server.state import State
     from kafka_admin_proto.values import Message
@@ -35,6 +38,7 @@ class Listener(asyncio.Protocol):
     def __init__(
         self,
         state: State,
+        answers: Answers,
         node_id: int,
         apis: tuple[Api, ...],
         connections: set[Listener],
@@ -45,6 +49,7 @@ class Listener(asyncio.Protocol):
         self._node_id = node_id
         self._connection = Connection(SERVER, apis=apis, limits=limits)
         self._connections = connections
+        self._answers = answers
         self._trace = trace
         self._transport: asyncio.Transport | None = None
         self._writable = True
@@ -110,15 +115,14 @@ class Listener(asyncio.Protocol):
         request = event.request
         if event.turn < 0 or request.body is None:
             return b""
-        assert request.header is not None
-        caller = Caller(self._node_id, request.api_version, request.header.client_id)
-        answer = handler(request.api_key)(self._state, request.body, caller)
-        self._state.append(answer.records)
-        if answer.records and self._state.reassigned:
+        body = self._answers.encoded(self._node_id, request)
+        answer = self._answers.answer(self._node_id, request) if body is None else body
+        if not isinstance(answer, bytes) and answer.records and self._state.reassigned:
             self._loop.call_later(self._state.sync_delay_s, catch_up, self._state)
         if self._trace is not None:
-            self._trace(self._node_id, event, answer.response)
-        return self._connection.send(answer.response, to=event)
+            self._trace(self._node_id, event, _decoded(answer, request))
+        response = answer if isinstance(answer, bytes) else answer.response
+        return self._connection.send(response, to=event)
 
     def _refuse(self, error: Exception) -> None:
         """Close the connection, as a broker does; the bytes that are written still go out."""
@@ -130,3 +134,11 @@ class Listener(asyncio.Protocol):
             if pending:
                 transport.write(pending)
         transport.close()
+
+
+def _decoded(answer: Answer | bytes, request: Request) -> Message:
+    """The response as a value, for those who look on."""
+    if not isinstance(answer, bytes):
+        return answer.response
+    found: Message = codec(request.api_key, request.api_version, "response").decode(answer)
+    return found
