@@ -15,7 +15,7 @@ from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from tests.everything import EXHAUSTIVE, SEED
 from tests.server.differential.wire import Nodes
 
-_KILLS = 50 if EXHAUSTIVE else 3
+_KILLS = 50 if EXHAUSTIVE else 2
 _CLIENTS = 3
 _LONGEST_S = 0.6
 

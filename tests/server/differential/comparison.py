@@ -24,8 +24,8 @@ _OWN = {
     "metadata.log.dir",
 }  # fmt: skip
 _REPLICAS = {
-    "leader_id", "replica_nodes", "isr_nodes", "offline_replicas", "eligible_leader_replicas",
-    "last_known_elr",
+    "leader_id", "leader_epoch", "replica_nodes", "isr_nodes", "offline_replicas",
+    "eligible_leader_replicas", "last_known_elr",
 }  # fmt: skip
 
 
