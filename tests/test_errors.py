@@ -14,7 +14,9 @@ from kafka_admin_proto import errors
 PACKAGE = Path(kafka_admin_proto.__file__).parent
 ROOT = "KafkaAdminProtoError"
 #: Exceptions that are caught in the room that raises them.
-INTERNAL = {"ClosedPipe", "Damage", "Fallback"}
+INTERNAL = {
+    "ApiFailure", "ClosedPipe", "ConfigFailure", "Damage", "Fallback", "PolicyFailure",
+}  # fmt: skip
 #: One line of the tree: bars, branch, name, what it means, what else it is or where it is defined.
 LINE = re.compile(
     r"    (?P<bars>[│ ]*)(?:[├└]── )?(?P<name>[A-Z]\w+)(?: .*?)?(?:\((?P<note>[^()]+)\))?"

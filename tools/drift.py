@@ -22,6 +22,8 @@ from kafka_admin_proto.schema.model import FieldSpec, MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.overlay import MessageOverlay
 from kafka_admin_proto.schema.versions import VersionRange
+from tools.config_definitions import FILE as CONFIGS
+from tools.config_definitions import config_definitions, differences
 from tools.import_schemas import definitions
 from tools.jars import FetchError, ToolMissingError
 
@@ -184,11 +186,28 @@ def _ranges(versions: Iterable[int]) -> str:
 def of_release(release: str) -> Report:
     """The report for a release, its definitions read out of its jars."""
     names = catalog().names()
-    return compare(
+    report = compare(
         {name: catalog().spec(name) for name in names},
         definitions(release),
         {name: catalog().overlay(name) for name in names},
     )
+    _compare_configs(release, report)
+    return report
+
+
+def _compare_configs(release: str, report: Report) -> None:
+    """Configs beside those of the same minor release or, where there are none, of the newest."""
+    ours = json.loads(CONFIGS.read_text("utf-8"))
+    minor = release.rpartition(".")[0]
+    base = minor if minor in ours else list(ours)[-1]
+    try:
+        theirs = config_definitions(release)
+    except FetchError:
+        report.known.append(f"the configs of {release} are not compared: its jars do not run")
+        return
+    report.drifts += [
+        Drift(what, "", base, *sides) for what, *sides in differences(ours[base], theirs)
+    ]
 
 
 def main() -> int:

@@ -20,6 +20,7 @@ _COMMANDS = {
     "pipeline": ("pipeline", "pipeline"),
     "report": ("report", "report"),
     "schema": ("schema", "schema"),
+    "serve": ("serve", "serve"),
 }
 _CLUSTER_COMMANDS = {
     "acls": ("admin.acls", "acls"),

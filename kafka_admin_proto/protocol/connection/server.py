@@ -8,6 +8,7 @@ from typing import Literal
 
 from kafka_admin_proto.errors import LocalProtocolError, RemoteProtocolError, TrailingBytesError
 from kafka_admin_proto.messages.api_versions_response import ApiVersion, ApiVersionsResponse
+from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_admin_proto.messages.sasl_authenticate_response import SaslAuthenticateResponse
 from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
@@ -31,6 +32,7 @@ from kafka_admin_proto.protocol.headers import (
     API_VERSIONS_KEY,
     SASL_AUTHENTICATE_KEY,
     SASL_HANDSHAKE_KEY,
+    response_header_version,
 )
 from kafka_admin_proto.protocol.payload_writers import write_response
 from kafka_admin_proto.protocol.payloads import UNSUPPORTED_VERSION, Request, read_request
@@ -106,8 +108,11 @@ class ServerConnection(BaseConnection[ServerEvent]):
             if event is not None:
                 return event
 
-    def send(self, response: Message, *, to: RequestReceived) -> bytes:
+    def send(self, response: Message | bytes, *, to: RequestReceived) -> bytes:
         """The bytes to write for the answer to a request, and for answers that waited for it.
+
+        An answer that is given often may be the bytes of its body, encoded once in the version of
+        the request; they are not looked at.
 
         An answer whose turn has not come is kept, and b"" is returned. Raises LocalProtocolError
         for a request that has an answer or gets none, after the end of the connection, and for an
@@ -124,11 +129,17 @@ class ServerConnection(BaseConnection[ServerEvent]):
             )
         request = to.request
         assert request.header is not None
-        payload = write_response(response, request.api_version, request.header.correlation_id)
-        if response.api_key != request.api_key:
-            raise LocalProtocolError(
-                f"{response.message_name} is no answer to a request of {api_words(request.api_key)}"
-            )
+        correlation_id = request.header.correlation_id
+        if isinstance(response, bytes):
+            version = response_header_version(request.api_key, request.api_version)
+            payload = ResponseHeader(correlation_id=correlation_id).encode(version) + response
+        else:
+            payload = write_response(response, request.api_version, correlation_id)
+            if response.api_key != request.api_key:
+                words = api_words(request.api_key)
+                raise LocalProtocolError(
+                    f"{response.message_name} is no answer to a request of {words}"
+                )
         data = frame(payload)
         if place and self._held_bytes + len(data) > self.limits.waiting_bytes:
             raise LocalProtocolError(

@@ -1,0 +1,118 @@
+"""``kap serve``: a reference cluster that clients can be tried and tested on."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.server.cluster import Cluster
+from kafka_admin_proto.server.policies import load_policy
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.protocol.connection import RequestReceived
+    from kafka_admin_proto.values import Message
+
+
+@click.command()
+@click.option("--brokers", type=click.IntRange(1, 1000), default=1, show_default=True,
+              help="How many nodes, each broker and controller.")  # fmt: skip
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--advertised-host", help="The host that clients are told; --host if left out.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True,
+              help="The first node's port, the others have the next; 0: any.")  # fmt: skip
+@click.option("--release", type=click.Choice(["4.3", "3.9"]), default="4.3", show_default=True,
+              help="The release of Kafka whose versions, configs and answers it has.")  # fmt: skip
+@click.option("--data", type=click.Path(file_okay=False), metavar="DIR",
+              help="Keep it in DIR, in Kafka's own format; else in memory.")  # fmt: skip
+@click.option("--rules", type=click.Choice(["shipped", "kip-4"]), default="shipped",
+              show_default=True, help="CreateTopics as shipped, or as KIP-4's text.")  # fmt: skip
+@click.option("--policy", metavar="MODULE:CLASS",
+              help="A class that decides which topics may be created (KIP-108).")  # fmt: skip
+@click.option("--alter-config-policy", metavar="MODULE:CLASS",
+              help="A class that decides which configs may be set.")  # fmt: skip
+@click.option("--config", "configs", multiple=True, metavar="NAME=VALUE",
+              help="A config of every broker, as in its properties file.")  # fmt: skip
+@click.option("--log", is_flag=True, help="Show each request and its response on stderr.")
+def serve(
+    brokers: int,
+    host: str,
+    advertised_host: str | None,
+    port: int,
+    release: str,
+    data: str | None,
+    rules: Literal["shipped", "kip-4"],
+    policy: str | None,
+    alter_config_policy: str | None,
+    configs: tuple[str, ...],
+    log: bool,
+) -> None:
+    """Serve a cluster until SIGINT or SIGTERM.
+
+    The first line of the output is the bootstrap addresses, separated by commas; every port
+    accepts by then. All else goes to stderr.
+
+    \b
+    Example:
+      kap serve --brokers 3 --config auto.create.topics.enable=false
+    """
+    pairs = {}
+    for each in configs:
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise click.UsageError(f"--config takes NAME=VALUE, not {name!r}")
+        pairs[name] = value
+    cluster = Cluster(
+        brokers,
+        release=release,
+        host=host,
+        advertised_host=advertised_host,
+        port=port,
+        configs=pairs,
+        data=data,
+        rules=rules,
+        create_topic_policy=_policy(policy),
+        alter_config_policy=_policy(alter_config_policy),
+        trace=_log if log else None,
+    )
+    try:
+        asyncio.run(_serve(cluster))
+    except OSError as error:
+        where = f"{host}:{port}" if port else host
+        raise click.UsageError(f"cannot serve on {where}: {error.strerror or error}") from None
+    except KafkaAdminProtoError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _policy(name: str | None) -> Any:
+    """A policy of the user's own, also one in the current folder."""
+    if name is None:
+        return None
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return load_policy(name)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+async def _serve(cluster: Cluster) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, ended.set)
+    async with cluster:
+        print(cluster.bootstrap_servers, flush=True)
+        await ended.wait()
+
+
+def _log(node: int, event: RequestReceived, response: Message) -> None:
+    """One line for a request and one for its response; secrets are masked in their ``repr``."""
+    request = event.request
+    client = "" if request.header is None else f" client {request.header.client_id!r}"
+    print(f"node {node} v{request.api_version}{client}: {request.body!r}", file=sys.stderr)
+    print(f"node {node}   {response!r}", file=sys.stderr, flush=True)

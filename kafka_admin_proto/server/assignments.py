@@ -1,0 +1,108 @@
+"""Replicas of partitions: those that a request names, and those that the placer chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from kafka_admin_proto.errors import PlacementError
+from kafka_admin_proto.messages.partition_record import PartitionRecord
+from kafka_admin_proto.placement import place_new
+from kafka_admin_proto.server.failures import (
+    INVALID_REPLICA_ASSIGNMENT,
+    INVALID_REPLICATION_FACTOR,
+    ApiFailure,
+)
+from kafka_admin_proto.server.state import State
+
+#: A user's request may make so many records.
+MOST_RECORDS = 10_000
+
+
+def check_replicas(state: State, replicas: Sequence[int], factor: int | None) -> None:
+    """Raises ApiFailure unless these brokers can be a partition's replicas.
+
+    ``factor`` is how many the partitions before had, None for the first.
+    """
+    if not replicas:
+        raise _invalid("The manual partition assignment includes an empty replica list.")
+    before = None
+    for broker in sorted(replicas):
+        if broker not in state.cluster.brokers:
+            raise _invalid(
+                f"The manual partition assignment includes broker {broker}, but no such broker is "
+                "registered."
+            )
+        if broker == before:
+            raise _invalid(
+                f"The manual partition assignment includes the broker {broker} more than once."
+            )
+        before = broker
+    if factor is not None and len(replicas) != factor:
+        raise _invalid(
+            f"The manual partition assignment includes a partition with {len(replicas)} "
+            "replica(s), but this is not consistent with previous partitions, which have "
+            f"{factor} replica(s)."
+        )
+
+
+def in_sync_of(state: State, replicas: Sequence[int], partition: int) -> list[int]:
+    """The active ones of named replicas; raises ApiFailure where there is none."""
+    found = [each for each in replicas if state.is_active(each)]
+    if not found:
+        raise _invalid(
+            f"All brokers specified in the manual partition assignment for partition {partition} "
+            "are fenced or in controlled shutdown."
+        )
+    return found
+
+
+def place(
+    state: State, partitions: int, factor: int, fixed: Sequence[Sequence[int]] = ()
+) -> list[list[int]]:
+    """Replicas for new partitions; raises ApiFailure with the placer's own words."""
+    brokers = {each.id: each.rack for each in state.live_brokers()}
+    if not brokers:
+        raise ApiFailure(INVALID_REPLICATION_FACTOR, "All brokers are currently fenced.")
+    if factor > len(brokers):
+        cordoned = (
+            ""
+            if state.release < "4.3"
+            else " or some brokers have all their log directories cordoned"
+        )
+        raise ApiFailure(
+            INVALID_REPLICATION_FACTOR,
+            f"The target replication factor of {factor} cannot be reached because only "
+            f"{len(brokers)} broker(s) are registered{cordoned}.",
+        )
+    seed = state.end_offset
+    try:
+        return place_new(brokers, partitions, factor, fixed=fixed, seed=seed)
+    except PlacementError as error:
+        raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
+
+
+def partition_record(
+    state: State, topic_id: UUID, number: int, replicas: Sequence[int], in_sync: Sequence[int]
+) -> PartitionRecord:
+    """The record of a new partition, led by the first replica that is in sync."""
+    return PartitionRecord(
+        partition_id=number,
+        topic_id=topic_id,
+        replicas=list(replicas),
+        isr=list(in_sync),
+        leader=in_sync[0],
+        leader_recovery_state=0,
+        leader_epoch=0,
+        partition_epoch=0,
+        directories=[directory_of(state, each) for each in replicas],
+    )
+
+
+def directory_of(state: State, broker_id: int) -> UUID:
+    """The directory that a new replica goes to: each broker here has one."""
+    return state.cluster.brokers[broker_id].directories[0]
+
+
+def _invalid(message: str) -> ApiFailure:
+    return ApiFailure(INVALID_REPLICA_ASSIGNMENT, message)

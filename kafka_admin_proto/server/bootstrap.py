@@ -1,0 +1,104 @@
+"""The first records of a new cluster: features, configs, and the registration of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID, uuid4
+
+import msgspec
+
+from kafka_admin_proto.messages.broker_registration_change_record import (
+    BrokerRegistrationChangeRecord,
+)
+from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
+from kafka_admin_proto.messages.register_broker_record import (
+    BrokerEndpoint,
+    BrokerFeature,
+    RegisterBrokerRecord,
+)
+from kafka_admin_proto.messages.register_controller_record import (
+    ControllerEndpoint,
+    ControllerFeature,
+    RegisterControllerRecord,
+)
+from kafka_admin_proto.records.metadata_names import METADATA_VERSION
+from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.state import BROKER_RESOURCE, State
+from kafka_admin_proto.values import Message
+
+_ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
+#: A static quorum has no dynamic voters.
+_OF_QUORUM = "kraft.version"
+_UNFENCE, _FENCE = -1, 1
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A node of the cluster, broker and controller in one."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None
+    directory: UUID
+    controller_host: str
+    controller_port: int
+
+
+def first_records(release: str) -> list[Message]:
+    """Features at the levels of a new cluster, metadata.version first."""
+    features = sorted(
+        definitions(release).features, key=lambda each: (each.name != METADATA_VERSION, each.name)
+    )
+    records: list[Message] = [
+        FeatureLevelRecord(each.name, each.default)
+        for each in features
+        if each.name != _OF_QUORUM and each.default > 0
+    ]
+    if any(each.name == _ELIGIBLE_REPLICAS and each.default for each in features):
+        records.append(ConfigRecord(BROKER_RESOURCE, "", "min.insync.replicas", "1"))
+    return records
+
+
+def register(state: State, nodes: Sequence[Node]) -> None:
+    """Append the registrations of all nodes, and let clients see their brokers."""
+    ranges = [(each.name, each.min, each.max) for each in state.definitions.features]
+    state.append(
+        [
+            RegisterControllerRecord(
+                controller_id=node.id,
+                incarnation_id=uuid4(),
+                end_points=[
+                    ControllerEndpoint("CONTROLLER", node.controller_host, node.controller_port)
+                ],
+                features=[ControllerFeature(*each) for each in ranges],
+            )
+            for node in nodes
+        ]
+    )
+    for node in nodes:
+        epoch = state.end_offset
+        state.append(
+            [
+                RegisterBrokerRecord(
+                    broker_id=node.id,
+                    incarnation_id=uuid4(),
+                    broker_epoch=epoch,
+                    end_points=[BrokerEndpoint("PLAINTEXT", node.host, node.port)],
+                    features=[BrokerFeature(*each) for each in ranges],
+                    rack=node.rack,
+                    fenced=True,
+                    log_dirs=[node.directory],
+                )
+            ]
+        )
+        state.append([BrokerRegistrationChangeRecord(node.id, epoch, fenced=_UNFENCE)])
+
+
+def fence(state: State) -> None:
+    """Append that no broker serves: those of the log do not run, or are about to end."""
+    changes: list[Message] = [
+        BrokerRegistrationChangeRecord(broker.id, broker.epoch, fenced=_FENCE)
+        for broker in state.live_brokers()
+    ]
+    state.append(changes)

@@ -1,0 +1,121 @@
+"""Whether a running broker takes a change of its configs, as Kafka's ``DynamicBrokerConfig``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kafka_admin_proto.server.configs.sources import BrokerConfigs, topic_value
+from kafka_admin_proto.server.configs.values import ConfigFailure, check, parse
+from kafka_admin_proto.server.failures import INVALID_CONFIG, INVALID_REQUEST, ApiFailure
+from kafka_admin_proto.server.java import hash_order
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.state import State
+
+_THREADS = (
+    "num.io.threads", "num.replica.fetchers", "num.recovery.threads.per.data.dir",
+    "background.threads", "num.network.threads",
+)  # fmt: skip
+_PER_BROKER = "per-broker"
+
+
+def check_broker_configs(state: State, name: str, configs: Mapping[str, str], node_id: int) -> None:
+    """Raises ApiFailure unless the broker of that name, or all of them for "", can have these."""
+    known = state.definitions.brokers
+    fixed = [each for each in hash_order(configs) if each in known and known[each].update is None]
+    if fixed:
+        raise _refused(state, "Cannot update these configs dynamically", fixed)
+    secured = [
+        each
+        for each in hash_order(configs)
+        if each.startswith("ssl.") and each in known and known[each].update == _PER_BROKER
+    ]
+    if secured:
+        raise _refused(
+            state,
+            "These security configs can be dynamically updated only per-listener using the "
+            "listener prefix",
+            secured,
+        )
+    try:
+        for config in known.values():
+            if config.name in configs:
+                check(config, parse(config, configs[config.name], state.release))
+    except ConfigFailure as failure:
+        raise ApiFailure(INVALID_REQUEST, failure.message) from failure
+    if not name:
+        single = [each for each in hash_order(configs) if known_as_single(state, each)]
+        if single:
+            raise _refused(
+                state,
+                "Cannot update these configs at default cluster level, broker id must be specified",
+                single,
+            )
+    _check_together(state, name, configs, node_id)
+
+
+def _check_together(state: State, name: str, configs: Mapping[str, str], node_id: int) -> None:
+    """Let the node check its whole configuration as it would be: KafkaConfig.validateValues."""
+    now = state.broker_configs(node_id)
+    broker = BrokerConfigs(
+        dynamic=configs if name else now.dynamic,
+        dynamic_default=now.dynamic_default if name else configs,
+        static=now.static,
+    )
+    topics = state.definitions.topics
+
+    def value(topic_config: str) -> int:
+        text, _ = topic_value(topics[topic_config], {}, broker)
+        return int(text or 0)
+
+    if value("segment.ms") < 1:
+        raise _requirement("log.roll.ms must be greater than or equal to 1")
+    if value("segment.jitter.ms") < 0:
+        raise _requirement("log.roll.jitter.ms must be greater than or equal to 0")
+    if value("retention.ms") < 1 and value("retention.ms") != -1:
+        raise _requirement("log.retention.ms must be unlimited (-1) or, greater than or equal to 1")
+    least, most = value("min.compaction.lag.ms"), value("max.compaction.lag.ms")
+    if least > most:
+        text = f"conflict topic config setting min.compaction.lag.ms ({least}) > "
+        raise ApiFailure(INVALID_CONFIG, f"{text}max.compaction.lag.ms ({most})")
+    for thread_config in _THREADS:
+        if thread_config in configs:
+            before = int(state.broker_value(thread_config, node_id) or 0)
+            _check_threads(thread_config, int(configs[thread_config]), before)
+
+
+def _check_threads(name: str, count: int, before: int) -> None:
+    """A pool of threads grows and shrinks by half or double at most."""
+    if count == before:
+        return
+    if count <= 0:
+        fault = "value should be at least 1"
+    elif count < before // 2:
+        fault = f"value should be at least half the current value {before}"
+    elif count > before * 2:
+        fault = f"value should not be greater than double the current value {before}"
+    else:
+        return
+    raise ApiFailure(
+        INVALID_REQUEST,
+        "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update "
+        f"validation failed for {name}={count}, {fault} for configuration Invalid dynamic "
+        "configuration",
+    )
+
+
+def _requirement(text: str) -> ApiFailure:
+    return ApiFailure(INVALID_REQUEST, f"requirement failed: {text}")
+
+
+def known_as_single(state: State, name: str) -> bool:
+    """Whether a config is one of each broker, and not of all together."""
+    config = state.definitions.brokers.get(name)
+    return config is not None and config.update == _PER_BROKER
+
+
+def _refused(state: State, text: str, names: list[str]) -> ApiFailure:
+    listed = ", ".join(names)
+    shown = f"[{listed}]" if state.release >= "4" else f"Set({listed})"
+    return ApiFailure(INVALID_REQUEST, f"{text}: {shown}")

@@ -1,0 +1,98 @@
+"""Whether configs of groups, and of subscriptions to clients' metrics, can be set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kafka_admin_proto.server.configs.values import parse_all
+from kafka_admin_proto.server.failures import INVALID_CONFIG, INVALID_REQUEST, ApiFailure
+from kafka_admin_proto.server.java import hash_order
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.state import State
+
+_LEAST_INTERVAL_MS = 100
+_MOST_INTERVAL_MS = 3_600_000
+_MATCHABLE = frozenset(
+    {
+        "client_instance_id", "client_id", "client_software_name", "client_software_version",
+        "client_source_address", "client_source_port",
+    }
+)  # fmt: skip
+#: (config of a group, "at least" or "at most", the broker's config that bounds it)
+_BOUNDS = (
+    ("consumer.heartbeat.interval.ms", "group.consumer.min.heartbeat.interval.ms",
+     "group.consumer.max.heartbeat.interval.ms"),
+    ("consumer.session.timeout.ms", "group.consumer.min.session.timeout.ms",
+     "group.consumer.max.session.timeout.ms"),
+    ("share.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms",
+     "group.share.max.heartbeat.interval.ms"),
+    ("share.session.timeout.ms", "group.share.min.session.timeout.ms",
+     "group.share.max.session.timeout.ms"),
+    ("share.record.lock.duration.ms", "group.share.min.record.lock.duration.ms",
+     "group.share.max.record.lock.duration.ms"),
+    ("share.delivery.count.limit", "group.share.min.delivery.count.limit",
+     "group.share.max.delivery.count.limit"),
+    ("share.partition.max.record.locks", "group.share.min.partition.max.record.locks",
+     "group.share.max.partition.max.record.locks"),
+    ("streams.heartbeat.interval.ms", "group.streams.min.heartbeat.interval.ms",
+     "group.streams.max.heartbeat.interval.ms"),
+    ("streams.session.timeout.ms", "group.streams.min.session.timeout.ms",
+     "group.streams.max.session.timeout.ms"),
+)  # fmt: skip
+
+
+def check_metrics_configs(state: State, name: str, configs: Mapping[str, str]) -> None:
+    """Raises ApiFailure unless a subscription may have these configs, all of them."""
+    if not name:
+        raise ApiFailure(INVALID_REQUEST, "Subscription name can't be empty")
+    for key in hash_order(configs):
+        if key not in state.definitions.metrics:
+            raise ApiFailure(INVALID_REQUEST, f"Unknown client metrics configuration: {key}")
+    values = parse_all(state.definitions.client_metrics, configs, state.release)
+    interval = values["interval.ms"]
+    if "interval.ms" in configs and not _LEAST_INTERVAL_MS <= interval <= _MOST_INTERVAL_MS:
+        raise ApiFailure(
+            INVALID_REQUEST,
+            f"Invalid value {interval} for interval.ms, interval must be between "
+            f"{_LEAST_INTERVAL_MS} and {_MOST_INTERVAL_MS} (1 hour)",
+        )
+    if "match" in configs:
+        for pattern in values["match"]:
+            _check_pattern(pattern)
+
+
+def _check_pattern(pattern: str) -> None:
+    parts = pattern.split("=")
+    while parts and not parts[-1]:  # as Java's split
+        parts.pop()
+    try:
+        if len(parts) == 2 and parts[0].strip() in _MATCHABLE:
+            re.compile(parts[1].strip())
+            return
+    except re.error:
+        pass
+    raise ApiFailure(INVALID_CONFIG, f"Illegal client matching pattern: {pattern}")
+
+
+def check_group_configs(state: State, name: str, configs: Mapping[str, str]) -> None:
+    """Raises ApiFailure unless a group may have these configs, all of them."""
+    if not name:
+        raise ApiFailure(INVALID_REQUEST, "Default group resources are not allowed.")
+    for key in hash_order(configs):
+        if key not in state.definitions.groups:
+            raise ApiFailure(INVALID_CONFIG, f"Unknown group config name: {key}")
+    values = parse_all(state.definitions.group, configs, state.release)
+    for key, least, most in _BOUNDS:
+        if key not in values:
+            continue
+        if values[key] < int(state.broker_value(least) or 0):
+            raise ApiFailure(INVALID_CONFIG, f"{key} must be greater than or equal to {least}")
+        if values[key] > int(state.broker_value(most) or 0):
+            raise ApiFailure(INVALID_CONFIG, f"{key} must be less than or equal to {most}")
+    for kind in ("consumer", "share", "streams"):
+        session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
+        if session in values and values[session] <= values[heartbeat]:
+            raise ApiFailure(INVALID_CONFIG, f"{session} must be greater than {heartbeat}")

@@ -1,0 +1,174 @@
+"""A config's text as a value, and back, with the checks of Kafka's ``ConfigDef``.
+
+What a value is refused for is an answer on the wire, so the texts are Kafka's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_admin_proto.server.configs.definitions import ConfigDefinition, Validator
+from kafka_admin_proto.server.failures import INVALID_CONFIG, ApiFailure
+from kafka_admin_proto.server.java import (
+    double_text,
+    list_text,
+    parse_double,
+    parse_integer,
+    trim,
+)
+
+_BITS = {"INT": 32, "SHORT": 16, "LONG": 64}
+_COMMA = re.compile(r"\s*,\s*")
+_THROTTLED = re.compile(r"([0-9]+:[0-9]+)?")
+_DURATION = re.compile(r"by_duration:[-+]?P.+")
+
+
+class ConfigFailure(ApiFailure):
+    """A value that Kafka's ConfigDef refuses: a ConfigException there."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(INVALID_CONFIG, message)
+
+
+def parse_all(
+    definitions: tuple[ConfigDefinition, ...], texts: Mapping[str, str | None], release: str
+) -> dict[str, Any]:
+    """Every config's value, by the text given for it or else its default; as ConfigDef.parse.
+
+    Raises ConfigFailure for the first one, in the order of the definitions, that does not pass.
+    """
+    values: dict[str, Any] = {}
+    for each in definitions:
+        text = texts.get(each.name, each.default)
+        if each.name not in texts and each.required:
+            raise ConfigFailure(
+                f'Missing required configuration "{each.name}" which has no default value.'
+            )
+        value = parse(each, text, release)
+        if each.name in texts:
+            check(each, value)
+        values[each.name] = value
+    return values
+
+
+def parse(config: ConfigDefinition, text: str | None, release: str) -> Any:
+    """A text as the config's type has it; None stays None. Raises ConfigFailure."""
+    if text is None:
+        return None
+    kind, name = config.type, config.name
+    trimmed = trim(text)
+    if kind == "BOOLEAN":
+        if trimmed.lower() not in ("true", "false"):
+            raise invalid(name, text, "Expected value to be either true or false")
+        return trimmed.lower() == "true"
+    if kind == "LIST":
+        if not trimmed:
+            return []
+        items = _COMMA.split(trimmed)
+        return items if release < "4" else list(dict.fromkeys(items))
+    try:
+        if kind in _BITS:
+            return parse_integer(trimmed, _BITS[kind])
+        if kind == "DOUBLE":
+            return parse_double(trimmed)
+    except ValueError:
+        raise invalid(name, text, f"Not a number of type {kind}") from None
+    return trimmed
+
+
+def to_text(value: Any) -> str | None:
+    """A parsed value as Kafka shows it."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return double_text(value)
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+def invalid(name: str, value: object, message: str) -> ConfigFailure:
+    """ConfigException of a name, a value and what is wrong with it."""
+    return ConfigFailure(f"Invalid value {_shown(value)} for configuration {name}: {message}")
+
+
+def check(config: ConfigDefinition, value: Any) -> None:
+    """Let the config's validator see a parsed value; raises ConfigFailure."""
+    if config.validator is not None:
+        _check(config.validator, config.name, value)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "null"
+    return list_text(value) if isinstance(value, list) else to_text(value) or ""
+
+
+def _check(validator: Validator, name: str, value: Any) -> None:
+    match validator.kind:
+        case "Range":
+            if value is None:
+                raise invalid(name, None, "Value must be non-null")
+            if validator.min is not None and value < validator.min:
+                raise invalid(name, value, f"Value must be at least {_shown(validator.min)}")
+            if validator.max is not None and value > validator.max:
+                raise invalid(name, value, f"Value must be no more than {_shown(validator.max)}")
+        case "ValidString":
+            _check_one_of(validator, name, value)
+        case "CaseInsensitiveValidString":
+            if value is None or value.upper() not in validator.values:
+                allowed = ", ".join(validator.values)
+                message = f"String must be one of (case insensitive): {allowed}"
+                raise invalid(name, value, message)
+        case "ValidList":
+            _check_list(validator, name, value)
+        case "CompositeValidator":
+            for part in validator.validators:
+                _check(part, name, value)
+        case "NonEmptyString":
+            if value == "":
+                raise invalid(name, value, "String must be non-empty")
+        case "LambdaValidator" if validator.text == "[1,...,9] or -1":
+            if value != -1 and not 1 <= value <= 9:
+                raise invalid(name, value, "Value must be between 1 and 9 or equal to -1")
+        case "ThrottledReplicaListValidator":
+            items = [item.strip() for item in value]
+            if "".join(items) != "*" and not all(map(_THROTTLED.fullmatch, items)):
+                raise invalid(
+                    name,
+                    value,
+                    f"{name} must be the literal '*' or a list of replicas in the following "
+                    f"format: {validator.text}",
+                )
+        case "Validator" if name == "share.auto.offset.reset":
+            if value not in ("latest", "earliest") and not _DURATION.fullmatch(value or ""):
+                raise invalid(
+                    name,
+                    value,
+                    f"Invalid value `{value}` for configuration {name}. The value must be either "
+                    "'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.",
+                )
+
+
+def _check_one_of(validator: Validator, name: str, value: Any) -> None:
+    if value not in validator.values:
+        raise invalid(name, value, f"String must be one of: {', '.join(validator.values)}")
+
+
+def _check_list(validator: Validator, name: str, value: Any) -> None:
+    if value is None:
+        if validator.isNullAllowed:
+            return
+        raise ConfigFailure(f"Configuration '{name}' values must not be null.")
+    if not value and not validator.isEmptyAllowed:
+        allowed = list_text(validator.values) if validator.values else "any non-empty value"
+        raise ConfigFailure(
+            f"Configuration '{name}' must not be empty. Valid values include: {allowed}"
+        )
+    for item in value:
+        if not item:
+            raise ConfigFailure(f"Configuration '{name}' values must not be empty.")
+        if validator.values:
+            _check_one_of(validator, name, item)

@@ -1,0 +1,41 @@
+"""A request, or one item of it, that is answered with an error code."""
+
+from __future__ import annotations
+
+UNKNOWN_SERVER_ERROR = -1
+UNKNOWN_TOPIC_OR_PARTITION = 3
+REQUEST_TIMED_OUT = 7
+COORDINATOR_NOT_AVAILABLE = 15
+INVALID_TOPIC = 17
+UNSUPPORTED_VERSION = 35
+TOPIC_ALREADY_EXISTS = 36
+INVALID_PARTITIONS = 37
+INVALID_REPLICATION_FACTOR = 38
+INVALID_REPLICA_ASSIGNMENT = 39
+INVALID_CONFIG = 40
+NOT_CONTROLLER = 41
+INVALID_REQUEST = 42
+POLICY_VIOLATION = 44
+ELECTION_NOT_NEEDED = 84
+PREFERRED_LEADER_NOT_AVAILABLE = 80
+ELIGIBLE_LEADERS_NOT_AVAILABLE = 83
+NO_REASSIGNMENT_IN_PROGRESS = 85
+UNKNOWN_TOPIC_ID = 100
+
+#: What INVALID_REQUEST says where a whole request is refused.
+MALFORMED = (
+    "This most likely occurs because of a request being malformed by the client library or the "
+    "message was sent to an incompatible broker. See the broker logs for more details."
+)
+
+
+class ApiFailure(Exception):
+    """Kafka's code and message; a message of None is the code's own, which is not sent."""
+
+    def __init__(self, code: int, message: str | None = None) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"error code {self.code}" + (f": {self.message}" if self.message else "")

@@ -1,0 +1,84 @@
+"""What a broker does with each api: one module per api, named after it.
+
+A handler is a function of (state, request, caller) that gives the response and the records to
+append; it does no IO. ``HANDLERS`` is the list of what is served: ApiVersions is derived from it
+and from the versions that the release has (``schemas/releases.json``).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from kafka_admin_proto.protocol.releases import release as release_facts
+from kafka_admin_proto.protocol.versions import Api
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.values import Message
+
+#: Api key → the module in this package whose ``handle`` answers it.
+HANDLERS = {
+    3: "metadata",
+    10: "find_coordinator",
+    18: "api_versions",
+    19: "create_topics",
+    20: "delete_topics",
+    32: "describe_configs",
+    33: "alter_configs",
+    35: "describe_log_dirs",
+    37: "create_partitions",
+    43: "elect_leaders",
+    44: "incremental_alter_configs",
+    45: "alter_partition_reassignments",
+    46: "list_partition_reassignments",
+    55: "describe_quorum",
+    60: "describe_cluster",
+    74: "list_config_resources",
+    75: "describe_topic_partitions",
+}
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Who asks, and where: the node that was asked, and the version that it was asked in."""
+
+    node_id: int
+    version: int
+    client_id: str | None = None
+    principal: str = "User:ANONYMOUS"
+
+
+class Answer(msgspec.Struct):
+    """A response, and the records that have to be in the log before it is sent."""
+
+    response: Message
+    records: list[Message] = []
+
+
+Handler = Callable[[State, Any, Caller], Answer]
+
+
+@cache
+def handler(api_key: int) -> Handler:
+    """The function that answers an api; its module is imported when it is first asked for."""
+    module = importlib.import_module(f"{__name__}.{HANDLERS[api_key]}")
+    found: Handler = module.handle
+    return found
+
+
+@cache
+def served_apis(release: str) -> tuple[Api, ...]:
+    """What a node of that release lists: the apis with handlers, in the release's versions."""
+    facts = release_facts(release)
+    return tuple(
+        Api(
+            key,
+            (catalog().name_of(key, "request") or "").removesuffix("Request"),
+            facts.versions_of(key),
+        )
+        for key in sorted(HANDLERS)
+        if not facts.versions_of(key).empty
+    )

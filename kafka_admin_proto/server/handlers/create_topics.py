@@ -1,0 +1,258 @@
+"""CreateTopics: new topics, each for itself created or refused.
+
+Versions: 1 validate_only and messages, 2 a throttle time, 4 partitions and factor of -1 for the
+broker's defaults (which every version takes), 5 the topic's configs in the answer (KIP-525),
+6 quotas that throttle (KIP-599), 7 the topic's id.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_admin_proto.messages.create_topics_response import (
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsResponse,
+)
+from kafka_admin_proto.messages.topic_record import TopicRecord
+from kafka_admin_proto.server.assignments import (
+    MOST_RECORDS,
+    check_replicas,
+    in_sync_of,
+    partition_record,
+    place,
+)
+from kafka_admin_proto.server.configs.sources import topic_value
+from kafka_admin_proto.server.configs.topics import check_topic_configs
+from kafka_admin_proto.server.failures import (
+    INVALID_CONFIG,
+    INVALID_PARTITIONS,
+    INVALID_REPLICA_ASSIGNMENT,
+    INVALID_REPLICATION_FACTOR,
+    INVALID_REQUEST,
+    INVALID_TOPIC,
+    POLICY_VIOLATION,
+    REQUEST_TIMED_OUT,
+    TOPIC_ALREADY_EXISTS,
+    ApiFailure,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.policies import (
+    ConfigMetadata,
+    PolicyFailure,
+    TopicMetadata,
+    check_configs,
+    check_topic,
+)
+from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
+from kafka_admin_proto.server.topic_names import CLUSTER_METADATA, check_topic_name
+from kafka_admin_proto.topic_ids import random_topic_id
+from kafka_admin_proto.values import Message
+
+
+def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer:
+    """Answers on commit; with a timeout of 0 or less nothing is created."""
+    if state.rules == "kip-4":
+        from kafka_admin_proto.server.handlers import create_topics_kip_4
+
+        return create_topics_kip_4.handle(state, request, caller)
+    names = Counter(topic.name for topic in request.topics)
+    repeated = hash_order(name for name, count in names.items() if count > 1)
+    wanted = [
+        topic
+        for topic in request.topics
+        if names[topic.name] == 1 and topic.name != CLUSTER_METADATA
+    ]
+    try:
+        if wanted and request.timeout_ms <= 0:
+            raise ApiFailure(REQUEST_TIMED_OUT)
+        results, records = _create(state, wanted)
+    except ApiFailure as failure:  # of the whole request
+        return Answer(
+            CreateTopicsResponse(topics=[failed(each.name, failure) for each in request.topics])
+        )
+    duplicate = ApiFailure(INVALID_REQUEST, "Duplicate topic name.")
+    results += [failed(name, duplicate) for name in repeated]
+    if names[CLUSTER_METADATA] == 1:
+        text = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
+        results.append(failed(CLUSTER_METADATA, ApiFailure(INVALID_REQUEST, text)))
+    return Answer(CreateTopicsResponse(topics=results), [] if request.validate_only else records)
+
+
+def _create(
+    state: State, topics: list[CreatableTopic]
+) -> tuple[list[CreatableTopicResult], list[Message]]:
+    """Each topic's result, and the records of those that can be created.
+
+    Raises ApiFailure for a request that would make too many records.
+    """
+    if state.release >= "4" and sum(map(_partitions_asked, topics)) > MOST_RECORDS:
+        raise ApiFailure(POLICY_VIOLATION, "Excessively large number of partitions per request.")
+    results, records = [], []
+    for topic in topics:
+        try:
+            result, made = create_one(state, topic)
+        except PolicyFailure:
+            raise
+        except ApiFailure as failure:
+            results.append(failed(topic.name, failure))
+            continue
+        records += made
+        if len(records) > MOST_RECORDS:
+            raise ApiFailure(
+                POLICY_VIOLATION, "Unable to perform excessively large batch operation."
+            )
+        results.append(result)
+    return results, records
+
+
+def _partitions_asked(topic: CreatableTopic) -> int:
+    return len(topic.assignments) or max(topic.num_partitions, 0)
+
+
+def create_one(state: State, topic: CreatableTopic) -> tuple[CreatableTopicResult, list[Message]]:
+    """A topic's result and records; raises ApiFailure where it cannot be created."""
+    _check_name(state, topic.name)
+    configs = _checked_configs(state, topic)
+    assignment = _named(state, topic) if topic.assignments else _placed(state, topic)
+    partitions, factor, named = len(assignment), len(assignment[0][0]), None
+    if topic.assignments:
+        named = {number: replicas for number, (replicas, _) in enumerate(assignment)}
+    metadata = TopicMetadata(
+        topic.name,
+        partitions if named is None else None,
+        factor if named is None else None,
+        named,
+        configs,
+    )
+    check_topic(state.create_topic_policy, metadata)
+    topic_id = random_topic_id()
+    records: list[Message] = [TopicRecord(name=topic.name, topic_id=topic_id)]
+    records += [
+        ConfigRecord(TOPIC_RESOURCE, topic.name, name, configs[name])
+        for name in hash_order(configs)
+    ]
+    records += [
+        partition_record(state, topic_id, number, replicas, in_sync)
+        for number, (replicas, in_sync) in enumerate(assignment)
+    ]
+    result = CreatableTopicResult(
+        name=topic.name,
+        topic_id=topic_id,
+        error_message=None,
+        num_partitions=partitions,
+        replication_factor=factor,
+        configs=_effective(state, configs),
+    )
+    return result, records
+
+
+def _check_name(state: State, name: str) -> None:
+    fault = None
+    try:
+        check_topic_name(name)
+    except ApiFailure as failure:
+        fault = failure
+    colliding = state.colliding(name)
+    if state.topic(name) is not None:
+        fault = ApiFailure(TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+    elif colliding is not None:
+        fault = ApiFailure(
+            INVALID_TOPIC, f"Topic '{name}' collides with existing topic: {colliding}"
+        )
+    if fault is not None:
+        raise fault
+
+
+def _checked_configs(state: State, topic: CreatableTopic) -> dict[str, str]:
+    nulls = [each.name for each in topic.configs if each.value is None]
+    if nulls:
+        text = f"Null value not supported for topic configs: {','.join(nulls)}"
+        raise ApiFailure(INVALID_CONFIG, text)
+    configs = {each.name: each.value for each in topic.configs if each.value is not None}
+    if configs:
+        broker = state.broker_configs(state.controller)
+        check_topic_configs(state.release, state.definitions, broker, configs, existing={})
+        metadata = ConfigMetadata(TOPIC_RESOURCE, topic.name, {**configs})
+        check_configs(state.alter_config_policy, metadata)
+    return configs
+
+
+def _named(state: State, topic: CreatableTopic) -> list[tuple[list[int], list[int]]]:
+    """(replicas, in sync) of each partition, as the request names them."""
+    refused = "A manual partition assignment was specified, but {} was not set to -1."
+    if topic.replication_factor != -1:
+        raise ApiFailure(INVALID_REQUEST, refused.format("replication factor"))
+    if topic.num_partitions != -1:
+        raise ApiFailure(INVALID_REQUEST, refused.format("numPartitions"))
+    found: dict[int, tuple[list[int], list[int]]] = {}
+    factor = None
+    for each in topic.assignments:
+        number, replicas = each.partition_index, each.broker_ids
+        if number in found:
+            raise ApiFailure(
+                INVALID_REPLICA_ASSIGNMENT,
+                f"Found multiple manual partition assignments for partition {number}",
+            )
+        check_replicas(state, replicas, factor)
+        factor = len(replicas)
+        found[number] = replicas, in_sync_of(state, replicas, number)
+    if sorted(found) != list(range(len(found))):
+        raise ApiFailure(
+            INVALID_REPLICA_ASSIGNMENT,
+            "partitions should be a consecutive 0-based integer sequence",
+        )
+    return [found[number] for number in range(len(found))]
+
+
+def _placed(state: State, topic: CreatableTopic) -> list[tuple[list[int], list[int]]]:
+    """(replicas, in sync) of each partition, as the placer chooses them."""
+    partitions, factor = topic.num_partitions, topic.replication_factor
+    if factor < -1 or factor == 0:
+        raise ApiFailure(
+            INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
+    if partitions < -1 or partitions == 0:
+        raise ApiFailure(
+            INVALID_PARTITIONS,
+            "Number of partitions was set to an invalid non-positive value.",
+        )
+    if partitions == -1:
+        partitions = int(state.broker_value("num.partitions") or 1)
+    if factor == -1:
+        factor = int(state.broker_value("default.replication.factor") or 1)
+    if partitions > MOST_RECORDS:
+        raise ApiFailure(POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
+    try:
+        placed = place(state, partitions, factor)
+    except ApiFailure as failure:
+        raise ApiFailure(
+            failure.code, f"Unable to replicate the partition {factor} time(s): {failure.message}"
+        ) from failure
+    return [(replicas, [each for each in replicas if state.is_active(each)]) for replicas in placed]
+
+
+def _effective(state: State, own: dict[str, str]) -> list[CreatableTopicConfigs]:
+    """What counts for a new topic, by name, as the controller sees it."""
+    broker = state.broker_configs(state.controller)
+    rows = []
+    for name in sorted(state.definitions.topics):
+        config = state.definitions.topics[name]
+        if config.internal and name not in own:
+            continue
+        value, source = topic_value(config, own, broker)
+        rows.append(
+            CreatableTopicConfigs(
+                name, None if config.sensitive else value, False, source, config.sensitive
+            )
+        )
+    return rows
+
+
+def failed(name: str, failure: ApiFailure) -> CreatableTopicResult:
+    """The row of a topic that was refused."""
+    return CreatableTopicResult(name=name, error_code=failure.code, error_message=failure.message)

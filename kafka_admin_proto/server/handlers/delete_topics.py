@@ -1,0 +1,98 @@
+"""DeleteTopics: topics removed, by name or by id.
+
+Versions: 1 a throttle time, 4 flexible, 5 messages (KIP-599), 6 topic ids (KIP-516).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from uuid import UUID
+
+from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
+from kafka_admin_proto.messages.delete_topics_response import (
+    DeletableTopicResult,
+    DeleteTopicsResponse,
+)
+from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
+from kafka_admin_proto.server.failures import (
+    INVALID_REQUEST,
+    REQUEST_TIMED_OUT,
+    UNKNOWN_TOPIC_ID,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    ApiFailure,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
+from kafka_admin_proto.values import Message
+
+#: The code of each version for a cluster that deletes no topics.
+_DELETION_DISABLED = 73
+_NO_SUCH_TOPIC = "This server does not host this topic-partition."
+_NO_SUCH_ID = "This server does not host this topic ID."
+
+
+def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer:
+    """Each topic for itself; in the order of the request, where a real broker shuffles."""
+    results: list[DeletableTopicResult] = []
+
+    def add(name: str | None, topic_id: UUID, code: int = 0, message: str | None = None) -> None:
+        results.append(DeletableTopicResult(name, topic_id, code, message))
+
+    names = Counter(request.topic_names)
+    ids: Counter[UUID] = Counter()
+    for each in request.topics:
+        if each.name is not None and each.topic_id != ZERO_TOPIC_ID:
+            text = "You may not specify both topic name and topic id."
+            add(each.name, each.topic_id, INVALID_REQUEST, text)
+        elif each.name is not None:
+            names[each.name] += 1
+        elif each.topic_id != ZERO_TOPIC_ID:
+            ids[each.topic_id] += 1
+        else:
+            text = "Neither topic name nor id were specified."
+            add(None, ZERO_TOPIC_ID, INVALID_REQUEST, text)
+    if state.broker_value("delete.topic.enable", caller.node_id) == "false":
+        return _refused(request, caller)
+    deleted: dict[UUID, str] = {}
+    for topic_id, count in ids.items():
+        topic = state.topic_by_id(topic_id)
+        if count > 1:
+            add(None, topic_id, INVALID_REQUEST, "Duplicate topic id.")
+        elif topic is None:
+            add(None, topic_id, UNKNOWN_TOPIC_ID, _NO_SUCH_ID)
+        else:
+            deleted[topic_id] = topic.name
+    for name, count in names.items():
+        topic = state.topic(name)
+        if count > 1:
+            add(name, ZERO_TOPIC_ID, INVALID_REQUEST, "Duplicate topic name.")
+        elif topic is None:
+            add(name, ZERO_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION, _NO_SUCH_TOPIC)
+        elif ids[topic.id]:
+            deleted.pop(topic.id, None)
+            text = "The provided topic name maps to an ID that was already supplied."
+            add(name, topic.id, INVALID_REQUEST, text)
+        else:
+            deleted[topic.id] = name
+    if request.timeout_ms <= 0 and 1 in (*names.values(), *ids.values()):
+        return _failed_all(request, ApiFailure(REQUEST_TIMED_OUT))
+    for topic_id, name in deleted.items():
+        add(name, topic_id)
+    records: list[Message] = [RemoveTopicRecord(each) for each in deleted]
+    return Answer(DeleteTopicsResponse(responses=results), records)
+
+
+def _refused(request: DeleteTopicsRequest, caller: Caller) -> Answer:
+    if caller.version < 3:
+        return _failed_all(request, ApiFailure(INVALID_REQUEST, "Topic deletion is disabled."))
+    return _failed_all(request, ApiFailure(_DELETION_DISABLED))
+
+
+def _failed_all(request: DeleteTopicsRequest, failure: ApiFailure) -> Answer:
+    """The whole request failed: each topic has the error, and the message is left out."""
+    rows = [DeletableTopicResult(each, ZERO_TOPIC_ID, failure.code) for each in request.topic_names]
+    rows += [
+        DeletableTopicResult(each.name, each.topic_id, failure.code) for each in request.topics
+    ]
+    return Answer(DeleteTopicsResponse(responses=rows))

@@ -1,0 +1,41 @@
+"""DescribeLogDirs: where a node keeps which replicas (KIP-113).
+
+Versions: 1 a throttle time, 2 flexible, 3 an error of its own, 4 sizes of the disk (KIP-827),
+5 whether the directory takes no new replicas (KIP-1066). Partitions here have no records; the disk
+is not looked at, so that its sizes are -1.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.describe_log_dirs_request import DescribeLogDirsRequest
+from kafka_admin_proto.messages.describe_log_dirs_response import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.state import State
+
+
+def handle(state: State, request: DescribeLogDirsRequest, caller: Caller) -> Answer:
+    """The replicas of this node, those asked for or all."""
+    if request.topics is None:
+        wanted = [(each, sorted(each.partitions)) for each in state.cluster.topics.values()]
+    else:
+        wanted = [
+            (topic, each.partitions)
+            for each in request.topics
+            if (topic := state.topic(each.topic)) is not None
+        ]
+    topics = []
+    for topic, numbers in wanted:
+        rows = [
+            DescribeLogDirsPartition(each)
+            for each in numbers
+            if each in topic.partitions and caller.node_id in topic.partitions[each].replicas
+        ]
+        if rows:
+            topics.append(DescribeLogDirsTopic(topic.name, rows))
+    folder = state.static[caller.node_id].get("log.dirs", "")
+    return Answer(DescribeLogDirsResponse(results=[DescribeLogDirsResult(0, folder, topics)]))

@@ -1,0 +1,59 @@
+"""DescribeQuorum: the voters of the metadata log and how far each is (KIP-595).
+
+Versions: 1 when each fetched and was caught up (KIP-836), 2 addresses, directories and messages
+(KIP-853).
+"""
+
+from __future__ import annotations
+
+import time
+
+from kafka_admin_proto.messages.describe_quorum_request import DescribeQuorumRequest
+from kafka_admin_proto.messages.describe_quorum_response import (
+    DescribeQuorumResponse,
+    Listener,
+    Node,
+    PartitionData,
+    ReplicaState,
+    TopicData,
+)
+from kafka_admin_proto.server.failures import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.topic_names import CLUSTER_METADATA
+
+
+def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answer:
+    """All nodes are voters, and as far as the log goes."""
+    response = DescribeQuorumResponse()
+    known = [(each.topic_name, [p.partition_index for p in each.partitions])
+             for each in request.topics]  # fmt: skip
+    if known != [(CLUSTER_METADATA, [0])]:
+        response.topics = [
+            TopicData(
+                name,
+                [PartitionData(each, UNKNOWN_TOPIC_OR_PARTITION) for each in numbers],
+            )
+            for name, numbers in known
+        ]
+        return Answer(response)
+    end, now = state.end_offset, time.time_ns() // 1_000_000
+    seen = now if caller.version >= 1 else -1
+    voters = [
+        ReplicaState(
+            replica_id=each,
+            log_end_offset=end,
+            last_fetch_timestamp=seen,
+            last_caught_up_timestamp=seen,
+        )
+        for each in state.static
+    ]
+    quorum = PartitionData(0, 0, "", state.controller, state.epoch, end, voters)
+    response.topics = [TopicData(CLUSTER_METADATA, [quorum])]
+    if caller.version >= 2:
+        response.nodes = [
+            Node(number, [Listener(each.name, each.host, each.port)
+                          for each in controller.endpoints.values()])
+            for number, controller in sorted(state.cluster.controllers.items())
+        ]  # fmt: skip
+    return Answer(response)

@@ -1,0 +1,46 @@
+"""ListConfigResources: what has configs, or can have them.
+
+Versions: 0 names subscriptions to clients' metrics alone (KIP-714), 1 every kind (KIP-1142).
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.list_config_resources_request import ListConfigResourcesRequest
+from kafka_admin_proto.messages.list_config_resources_response import (
+    ConfigResource,
+    ListConfigResourcesResponse,
+)
+from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.state import (
+    BROKER_LOGGER_RESOURCE,
+    BROKER_RESOURCE,
+    CLIENT_METRICS_RESOURCE,
+    GROUP_RESOURCE,
+    TOPIC_RESOURCE,
+    State,
+)
+
+_KINDS = (
+    TOPIC_RESOURCE, BROKER_RESOURCE, BROKER_LOGGER_RESOURCE, CLIENT_METRICS_RESOURCE,
+    GROUP_RESOURCE,
+)  # fmt: skip
+
+
+def handle(state: State, request: ListConfigResourcesRequest, caller: Caller) -> Answer:
+    """Every topic and broker; groups and subscriptions that were configured."""
+    kinds = [CLIENT_METRICS_RESOURCE] if caller.version == 0 else request.resource_types or _KINDS
+    if any(each not in _KINDS for each in kinds):
+        return Answer(ListConfigResourcesResponse(error_code=UNSUPPORTED_VERSION))
+    rows = [
+        ConfigResource(name, kind) for kind in dict.fromkeys(kinds) for name in _names(state, kind)
+    ]
+    return Answer(ListConfigResourcesResponse(config_resources=rows))
+
+
+def _names(state: State, kind: int) -> list[str]:
+    if kind == TOPIC_RESOURCE:
+        return list(state.topic_names)
+    if kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
+        return [str(each.id) for each in state.live_brokers()]
+    return sorted(name for found, name in state.cluster.configs if found == kind)

@@ -1,0 +1,161 @@
+"""Metadata: brokers, and topics with their partitions.
+
+Versions: 1 racks, controller and a null list for all topics, 2 the cluster's id, 3 a throttle
+time, 4 no creation where the client says so, 5 offline replicas, 7 leader epochs, 8 authorized
+operations, 10 topic ids, 11 the cluster's operations are DescribeCluster's, 12 topics by id,
+13 an error of its own (KIP-1102).
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_admin_proto.messages.metadata_request import MetadataRequest
+from kafka_admin_proto.messages.metadata_response import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from kafka_admin_proto.records.cluster_state import Topic
+from kafka_admin_proto.server.failures import (
+    INVALID_REQUEST,
+    INVALID_TOPIC,
+    UNKNOWN_TOPIC_ID,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller, handler
+from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.topic_names import CLUSTER_METADATA, INTERNAL, is_valid
+from kafka_admin_proto.server.topic_views import (
+    CLUSTER_OPERATIONS,
+    TOPIC_OPERATIONS,
+    leader_of,
+    offline_replicas,
+)
+from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, ZERO_TOPIC_ID
+from kafka_admin_proto.values import Message
+
+_CREATE_TOPICS = 19
+_CREATION_TIMEOUT_MS = 30_000
+_NOT_ASKED = -(1 << 31)
+
+
+def handle(state: State, request: MetadataRequest, caller: Caller) -> Answer:
+    """Live brokers, and the topics asked for; one that is not there may be created."""
+    version = caller.version
+    wanted = request.topics
+    everything = wanted is None or (version == 0 and not wanted)
+    topics: list[MetadataResponseTopic] = []
+    records: list[Message] = []
+    operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else _NOT_ASKED
+    if everything:
+        topics = [
+            _described(state, topic, operations, version) for topic in state.cluster.topics.values()
+        ]
+    else:
+        assert wanted is not None
+        if version < 12 and any(each.name is None or each.topic_id.int for each in wanted):
+            return Answer(_refused(request))
+        ids = {each.topic_id for each in wanted} - {ZERO_TOPIC_ID}
+        names: list[str] = []
+        if ids:
+            topics += [_unknown_id(each) for each in ids if state.topic_by_id(each) is None]
+            names = [topic.name for each in ids if (topic := state.topic_by_id(each))]
+        else:
+            names = [each.name for each in wanted if each.name is not None]
+        missing = []
+        for name in dict.fromkeys(names):
+            topic = state.topic(name)
+            if topic is None:
+                missing.append(name)
+            else:
+                topics.append(_described(state, topic, operations, version))
+        topics += [_missing(name, operations) for name in missing]
+        if missing and request.allow_auto_topic_creation:
+            records = _created(state, missing, caller)
+    brokers = []
+    for broker in state.live_brokers():
+        endpoint = broker.endpoints["PLAINTEXT"]
+        brokers.append(MetadataResponseBroker(broker.id, endpoint.host, endpoint.port, broker.rack))
+    return Answer(
+        MetadataResponse(
+            brokers=brokers,
+            cluster_id=state.cluster_id,
+            controller_id=_some_broker(state, brokers),
+            topics=topics,
+            cluster_authorized_operations=(
+                CLUSTER_OPERATIONS
+                if 8 <= version <= 10 and request.include_cluster_authorized_operations
+                else _NOT_ASKED
+            ),
+        ),
+        records,
+    )
+
+
+def _some_broker(state: State, brokers: list[MetadataResponseBroker]) -> int:
+    """KRaft's brokers name any live broker as the controller: each forwards what is for it."""
+    ids = [each.node_id for each in brokers]
+    if not ids:
+        return -1
+    return state.controller if state.controller in ids else ids[0]
+
+
+def _described(state: State, topic: Topic, operations: int, version: int) -> MetadataResponseTopic:
+    partitions = []
+    for number, partition in sorted(topic.partitions.items()):
+        leader, error = leader_of(state, partition)
+        offline = offline_replicas(state, partition)
+        replicas, in_sync = partition.replicas, partition.isr
+        if version == 0 and offline:
+            replicas = [each for each in replicas if each not in offline]
+            in_sync = [each for each in in_sync if each not in offline]
+        partitions.append(
+            MetadataResponsePartition(
+                error, number, leader, partition.leader_epoch, replicas, in_sync, offline
+            )
+        )
+    return MetadataResponseTopic(
+        0, topic.name, topic.id, topic.name in INTERNAL, partitions, operations
+    )
+
+
+def _missing(name: str, operations: int) -> MetadataResponseTopic:
+    code = UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else INVALID_TOPIC
+    return MetadataResponseTopic(
+        code,
+        name,
+        METADATA_TOPIC_ID if name == CLUSTER_METADATA else ZERO_TOPIC_ID,
+        name in INTERNAL,
+        [],
+        operations,
+    )
+
+
+def _unknown_id(topic_id: UUID) -> MetadataResponseTopic:
+    return MetadataResponseTopic(UNKNOWN_TOPIC_ID, None, topic_id)
+
+
+def _refused(request: MetadataRequest) -> MetadataResponse:
+    """The whole request failed: each topic has the error."""
+    return MetadataResponse(
+        topics=[
+            MetadataResponseTopic(INVALID_REQUEST, each.name or "", each.topic_id)
+            for each in request.topics or ()
+        ],
+        error_code=INVALID_REQUEST,
+    )
+
+
+def _created(state: State, names: list[str], caller: Caller) -> list[Message]:
+    """The records of topics that come to be because a client asked for them."""
+    if state.broker_value("auto.create.topics.enable", caller.node_id) == "false":
+        return []
+    request = CreateTopicsRequest(
+        topics=[CreatableTopic(name, -1, -1) for name in hash_order(filter(is_valid, names))],
+        timeout_ms=_CREATION_TIMEOUT_MS,
+    )
+    return handler(_CREATE_TOPICS)(state, request, caller).records

@@ -1,0 +1,81 @@
+"""What Java does to texts and numbers that Kafka's answers show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_DOUBLE = re.compile(
+    r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII
+)
+#: What String.trim takes off.
+_BLANKS = "".join(map(chr, range(0x21)))
+
+
+def trim(text: str) -> str:
+    """As String.trim."""
+    return text.strip(_BLANKS)
+
+
+def parse_integer(text: str, bits: int) -> int:
+    """As Integer.parseInt and its like; ValueError for what is none."""
+    if not _INTEGER.fullmatch(text):
+        raise ValueError(text)
+    number = int(text)
+    if not -1 << bits - 1 <= number < 1 << bits - 1:
+        raise ValueError(text)
+    return number
+
+
+def parse_double(text: str) -> float:
+    """As Double.parseDouble; ValueError for what is none."""
+    if not _DOUBLE.fullmatch(text):
+        raise ValueError(text)
+    return float(text.rstrip("fFdD") if text[-1] in "fFdD" and text[-2:] != "nf" else text)
+
+
+def double_text(number: float) -> str:
+    """As Double.toString."""
+    if number != number:
+        return "NaN"
+    if number in (float("inf"), float("-inf")):
+        return "Infinity" if number > 0 else "-Infinity"
+    if number == 0 or 1e-3 <= abs(number) < 1e7:
+        text = repr(number)
+        return text if "e" not in text else f"{number:f}"
+    # The digits are those of repr, the shortest that stand for the number.
+    digits = repr(number).partition("e")[0].replace(".", "").lstrip("-0").rstrip("0")
+    exponent = int(f"{number:e}".partition("e")[2])
+    sign = "-" if number < 0 else ""
+    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
+
+
+def list_text(items: Iterable[object]) -> str:
+    """As List.toString."""
+    return "[" + ", ".join(map(str, items)) + "]"
+
+
+def string_hash(text: str) -> int:
+    """As String.hashCode, without its sign."""
+    value = 0
+    data = text.encode("utf-16-be", "surrogatepass")
+    for index in range(0, len(data), 2):
+        value = (31 * value + (data[index] << 8 | data[index + 1])) & 0xFFFFFFFF
+    return value
+
+
+def hash_order(names: Iterable[str], table: int = 16) -> list[str]:
+    """Strings in the order in which a HashMap that grew to hold them lists its keys.
+
+    ``table`` is the size that the map began with.
+    """
+    unique = list(dict.fromkeys(names))
+    while len(unique) > table * 3 // 4:
+        table *= 2
+
+    def bucket(name: str) -> int:
+        value = string_hash(name)
+        return (value ^ value >> 16) & table - 1
+
+    return sorted(unique, key=bucket)

@@ -1,0 +1,144 @@
+"""One client's connection to one node: requests read, answered in order, errors closed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kafka_admin_proto.codec import codec
+from kafka_admin_proto.errors import KafkaAdminProtoError, LocalProtocolError, RemoteProtocolError
+from kafka_admin_proto.protocol.connection import (
+    NEED_DATA,
+    PAUSED,
+    SERVER,
+    Connection,
+    ConnectionClosed,
+    Limits,
+    RequestReceived,
+)
+from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.server.handlers import Answer
+from kafka_admin_proto.server.partition_changes import catch_up
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.protocol.payloads import Request
+    from kafka_admin_proto.protocol.versions import Api
+    from kafka_admin_proto.server.state import State
+    from kafka_admin_proto.values import Message
+
+#: Called with (node, request, response) for each answer.
+Trace = Callable[[int, RequestReceived, "Message"], None]
+
+
+class Listener(asyncio.Protocol):
+    """The protocol of one accepted socket."""
+
+    def __init__(
+        self,
+        state: State,
+        answers: Answers,
+        node_id: int,
+        apis: tuple[Api, ...],
+        connections: set[Listener],
+        limits: Limits,
+        trace: Trace | None,
+    ) -> None:
+        self._state = state
+        self._node_id = node_id
+        self._connection = Connection(SERVER, apis=apis, limits=limits)
+        self._connections = connections
+        self._answers = answers
+        self._trace = trace
+        self._transport: asyncio.Transport | None = None
+        self._writable = True
+        self._loop = asyncio.get_running_loop()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A client is there."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is gone."""
+        self._connections.discard(self)
+        self._transport = None
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes of the client; what they ask is answered at once."""
+        self._connection.receive_data(data)
+        self._answer()
+
+    def eof_received(self) -> bool:
+        """The client sends no more; its transport is closed."""
+        return False
+
+    def pause_writing(self) -> None:
+        """The client does not read: leave its requests where they are."""
+        self._writable = False
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        self._writable = True
+        if self._transport is not None:
+            self._transport.resume_reading()
+            self._answer()
+
+    def close(self) -> None:
+        """End the connection."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _answer(self) -> None:
+        transport, connection = self._transport, self._connection
+        try:
+            while transport is not None and self._writable:
+                event = connection.next_event()
+                pending = connection.data_to_send()
+                if pending:
+                    transport.write(pending)
+                if event is NEED_DATA or event is PAUSED or isinstance(event, ConnectionClosed):
+                    return
+                if isinstance(event, RequestReceived):
+                    transport.write(self._handle(event))
+        except RemoteProtocolError as error:
+            self._refuse(error)
+        except Exception as error:  # a fault of ours, or a disk that is full: the client is told
+            print(f"node {self._node_id}: {type(error).__name__}: {error}", file=sys.stderr)
+            self._refuse(error)
+
+    def _handle(self, event: RequestReceived) -> bytes:
+        request = event.request
+        if event.turn < 0 or request.body is None:
+            return b""
+        body = self._answers.encoded(self._node_id, request)
+        answer = self._answers.answer(self._node_id, request) if body is None else body
+        if not isinstance(answer, bytes) and answer.records and self._state.reassigned:
+            self._loop.call_later(self._state.sync_delay_s, catch_up, self._state)
+        if self._trace is not None:
+            self._trace(self._node_id, event, _decoded(answer, request))
+        response = answer if isinstance(answer, bytes) else answer.response
+        return self._connection.send(response, to=event)
+
+    def _refuse(self, error: Exception) -> None:
+        """Close the connection, as a broker does; the bytes that are written still go out."""
+        transport = self._transport
+        if transport is None:
+            return
+        if isinstance(error, KafkaAdminProtoError) and not isinstance(error, LocalProtocolError):
+            pending = self._connection.data_to_send()
+            if pending:
+                transport.write(pending)
+        transport.close()
+
+
+def _decoded(answer: Answer | bytes, request: Request) -> Message:
+    """The response as a value, for those who look on."""
+    if not isinstance(answer, bytes):
+        return answer.response
+    found: Message = codec(request.api_key, request.api_version, "response").decode(answer)
+    return found

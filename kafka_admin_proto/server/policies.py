@@ -1,0 +1,109 @@
+"""Policies of an operator: which topics may be created, which configs may be set (KIP-108).
+
+A policy is any class with these methods; it is called as a broker calls Java's::
+
+    class AtLeastTwo:
+        def configure(self, configs): ...         # the controller's configs, once
+        def validate(self, metadata):             # raises PolicyViolation
+            if metadata.replication_factor == 1:
+                raise PolicyViolation("two replicas at least")
+        def close(self): ...                      # when the cluster ends
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Protocol
+
+import msgspec
+
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.server.failures import POLICY_VIOLATION, UNKNOWN_SERVER_ERROR, ApiFailure
+
+
+class PolicyViolation(KafkaAdminProtoError):
+    """A request that a policy does not let pass; its text is sent to the client."""
+
+
+class PolicyFailure(ApiFailure):
+    """A policy raised something else: Kafka fails the whole request with no message."""
+
+    def __init__(self) -> None:
+        super().__init__(UNKNOWN_SERVER_ERROR)
+
+
+class TopicMetadata(msgspec.Struct, frozen=True):
+    """A topic to be created.
+
+    Either ``partitions`` and ``replication_factor``, defaults filled in, or ``assignment`` by
+    partition; the other is None.
+    """
+
+    topic: str
+    partitions: int | None
+    replication_factor: int | None
+    assignment: dict[int, list[int]] | None
+    configs: dict[str, str]
+
+
+class ConfigMetadata(msgspec.Struct, frozen=True):
+    """Configs to be set; None stands for one that is taken back.
+
+    ``resource_type`` is the code in requests: 2 a topic, 4 a broker.
+    """
+
+    resource_type: int
+    resource_name: str
+    configs: dict[str, str | None]
+
+
+class CreateTopicPolicy(Protocol):
+    """Decides on each topic to be created, when all of Kafka's own rules let it pass."""
+
+    def configure(self, configs: Mapping[str, str]) -> None: ...
+    def validate(self, metadata: TopicMetadata) -> None: ...
+    def close(self) -> None: ...
+
+
+class AlterConfigPolicy(Protocol):
+    """Decides on each resource whose configs are to change, those of new topics too."""
+
+    def configure(self, configs: Mapping[str, str]) -> None: ...
+    def validate(self, metadata: ConfigMetadata) -> None: ...
+    def close(self) -> None: ...
+
+
+def load_policy(name: str) -> CreateTopicPolicy | AlterConfigPolicy:
+    """A policy by ``module:Class``. Raises ValueError where there is none."""
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"no policy {name!r}: {error}; name it as module:Class") from error
+    policy: CreateTopicPolicy = found()
+    return policy
+
+
+def check_topic(policy: CreateTopicPolicy | None, metadata: TopicMetadata) -> None:
+    """Raises ApiFailure (POLICY_VIOLATION), or PolicyFailure for an error of the policy's own."""
+    if policy is None:
+        return
+    try:
+        policy.validate(metadata)
+    except PolicyViolation as violation:
+        raise ApiFailure(POLICY_VIOLATION, str(violation)) from violation
+    except Exception as error:
+        raise PolicyFailure from error
+
+
+def check_configs(policy: AlterConfigPolicy | None, metadata: ConfigMetadata) -> None:
+    """Raises ApiFailure: POLICY_VIOLATION, or UNKNOWN_SERVER_ERROR for the policy's own errors."""
+    if policy is None:
+        return
+    try:
+        policy.validate(metadata)
+    except PolicyViolation as violation:
+        raise ApiFailure(POLICY_VIOLATION, str(violation)) from violation
+    except Exception as error:
+        raise ApiFailure(UNKNOWN_SERVER_ERROR) from error

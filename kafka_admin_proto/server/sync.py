@@ -1,0 +1,70 @@
+"""A cluster for code without an event loop: it runs in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from types import TracebackType
+from typing import Any, Self
+
+from kafka_admin_proto.server.cluster import Cluster
+from kafka_admin_proto.server.state import State
+
+
+class SyncCluster:
+    """``Cluster`` as a plain context manager; the arguments are the same."""
+
+    def __init__(self, brokers: int = 1, **settings: Any) -> None:
+        self._cluster = Cluster(brokers, **settings)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """host:port of every node, separated by commas."""
+        return self._cluster.bootstrap_servers
+
+    @property
+    def state(self) -> State:
+        """What the cluster's metadata log says; it changes in another thread."""
+        return self._cluster.state
+
+    def start(self) -> None:
+        """Listen on every port. Raises OSError where one cannot be had."""
+        loop = self._loop = asyncio.new_event_loop()
+        thread = self._thread = threading.Thread(
+            target=loop.run_forever, name="kafka-cluster", daemon=True
+        )
+        thread.start()
+        try:
+            asyncio.run_coroutine_threadsafe(self._cluster.start(), loop).result()
+        except BaseException:
+            self._end()
+            raise
+
+    def stop(self) -> None:
+        """Close every socket and end the thread."""
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(self._cluster.stop(), self._loop).result()
+            self._end()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _end(self) -> None:
+        loop, thread = self._loop, self._thread
+        assert loop is not None
+        assert thread is not None
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+        self._loop = self._thread = None

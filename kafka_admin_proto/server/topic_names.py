@@ -1,0 +1,46 @@
+"""Which names a topic may have, as Kafka's ``Topic`` says."""
+
+from __future__ import annotations
+
+import re
+
+from kafka_admin_proto.server.failures import INVALID_TOPIC, ApiFailure
+
+LONGEST_NAME = 249
+CLUSTER_METADATA = "__cluster_metadata"
+INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+
+_LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
+
+
+def check_topic_name(name: str) -> None:
+    """Raises ApiFailure (INVALID_TOPIC_EXCEPTION) for a name that no topic may have."""
+    fault = _fault(name)
+    if fault is not None:
+        raise ApiFailure(INVALID_TOPIC, f"Topic name is invalid: {fault}")
+
+
+def is_valid(name: str) -> bool:
+    """Whether a topic may have that name."""
+    return _fault(name) is None
+
+
+def collision_key(name: str) -> str | None:
+    """What two names that would collide in the names of metrics share; None where none can."""
+    return name.replace(".", "_") if "_" in name or "." in name else None
+
+
+def _fault(name: str) -> str | None:
+    if not name:
+        return "the empty string is not allowed"
+    if name in (".", ".."):
+        return f"'{name}' is not allowed"
+    # Java counts UTF-16 units.
+    if len(name.encode("utf-16-be", "surrogatepass")) // 2 > LONGEST_NAME:
+        return f"the length of '{name}' is longer than the max allowed length {LONGEST_NAME}"
+    if not _LEGAL.fullmatch(name):
+        return (
+            f"'{name}' contains one or more characters other than ASCII alphanumerics, "
+            "'.', '_' and '-'"
+        )
+    return None

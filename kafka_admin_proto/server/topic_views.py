@@ -1,0 +1,28 @@
+"""What a broker tells clients of a topic: authorized operations, unavailable replicas."""
+
+from __future__ import annotations
+
+from kafka_admin_proto.records.cluster_state import Partition
+from kafka_admin_proto.server.state import State
+
+LEADER_NOT_AVAILABLE = 5
+REPLICA_NOT_AVAILABLE = 9
+
+#: Bits of AclOperation codes: without an authorizer everybody may do all that a resource has.
+TOPIC_OPERATIONS = sum(1 << code for code in (3, 4, 5, 6, 7, 8, 10, 11))
+CLUSTER_OPERATIONS = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
+GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8, 10, 11))
+
+
+def offline_replicas(state: State, partition: Partition) -> list[int]:
+    """The replicas whose broker is not there."""
+    brokers = state.cluster.brokers
+    return [each for each in partition.replicas if each not in brokers or brokers[each].fenced]
+
+
+def leader_of(state: State, partition: Partition) -> tuple[int, int]:
+    """(leader, error code): -1 and LEADER_NOT_AVAILABLE where clients can reach none."""
+    broker = state.cluster.brokers.get(partition.leader)
+    if broker is None or broker.fenced:
+        return -1, LEADER_NOT_AVAILABLE
+    return partition.leader, 0

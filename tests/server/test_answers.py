@@ -1,0 +1,47 @@
+"""Answers that are kept as bytes are those that would be made anew, and never of yesterday."""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
+from kafka_admin_proto.protocol.payload_writers import write_request
+from kafka_admin_proto.protocol.payloads import Request, read_request
+from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.values import Message
+from tests.everything import SEED
+from tests.server.differential.requests import Drawer
+from tests.server.served import Served
+from tests.server.test_create_topics import topic
+
+
+def seen(message: Message, version: int) -> Request:
+    request = read_request(write_request(message, version, 1))
+    request.read_body()
+    return request
+
+
+def test_kept_until_the_log_goes_on() -> None:
+    served = Served()
+    answers = Answers(served.state)
+    question = seen(MetadataRequest(topics=None), 12)
+    assert answers.encoded(1, question) is None
+    first = answers.answer(1, question)
+    assert answers.encoded(1, question) == first
+    assert answers.encoded(2, question) is None
+    served.ask(CreateTopicsRequest([topic("a")], timeout_ms=1000))
+    assert answers.encoded(1, question) is None
+    assert answers.answer(1, question) != first
+
+
+def test_kept_answers_are_the_ones_that_would_be_made() -> None:
+    served = Served()
+    answers = Answers(served.state)
+    versions = {key: (each.lowest, each.highest) for key, each in served.versions.items()}
+    drawer = Drawer(SEED, 3, versions)
+    for _ in range(150):
+        topics = {name: served.state.topic(name) for name in served.state.topic_names}
+        ids = {name: found.id for name, found in topics.items() if found is not None}
+        step = drawer.step(list(ids))
+        request = seen(step.make(ids), step.version)
+        kept = answers.encoded(step.node + 1, request)
+        made = answers.answer(step.node + 1, request)
+        assert kept is None or kept == made

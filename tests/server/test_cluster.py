@@ -1,0 +1,140 @@
+"""Clusters on real sockets: asked, side by side, ended, started again on their folder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_admin_proto.errors import MetadataLogError
+from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.records.metadata_log import FOLDER_NAME
+from kafka_admin_proto.server import Cluster, SyncCluster
+from tests.server.differential.wire import Nodes
+
+_SECONDS = 30
+
+
+def create(nodes: Nodes, *names: str, node: int = 0) -> None:
+    topics = [CreatableTopic(name, 2, 1) for name in names]
+    answer = nodes.ask(node, CreateTopicsRequest(topics, timeout_ms=1000), 7)
+    assert [each.error_code for each in answer.topics] == [0] * len(names)
+
+
+def topics(nodes: Nodes, node: int = 0) -> dict[str, str]:
+    answer = nodes.ask(node, MetadataRequest(topics=None), 12)
+    return {each.name: str(each.topic_id) for each in answer.topics}
+
+
+def test_every_broker_has_what_one_was_asked_for() -> None:
+    with SyncCluster(3) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
+        create(nodes, "a", node=2)
+        answer = nodes.ask(1, MetadataRequest(topics=None), 12)
+        ports = [int(port) for _, port in nodes.addresses]
+        assert [(each.node_id, each.port) for each in answer.brokers] == list(enumerate(ports, 1))
+        assert topics(nodes, 0) == topics(nodes, 1) == topics(nodes, 2) != {}
+
+
+def test_clusters_side_by_side() -> None:
+    async def both() -> None:
+        async with Cluster(1) as one, Cluster(2) as other:
+            assert not {*one.bootstrap_servers.split(",")} & {*other.bootstrap_servers.split(",")}
+            reader, writer = await asyncio.open_connection(
+                *one.bootstrap_servers.split(":"), limit=1 << 16
+            )
+            writer.write(b"\x00\x00\x00\x00")
+            assert await reader.read() == b""  # no request
+            writer.close()
+            await writer.wait_closed()
+
+    asyncio.run(both())
+
+
+def test_an_unknown_version_closes_the_connection() -> None:
+    with SyncCluster() as cluster, Nodes(cluster.bootstrap_servers) as nodes:
+        assert nodes.ask(0, CreateTopicsRequest(timeout_ms=1), 0) is None  # 4.3 begins with 2
+        create(nodes, "a")
+
+
+def test_a_port_in_use() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(OSError, match="in use"),
+    ):
+        SyncCluster(port=taken.getsockname()[1]).start()
+
+
+@pytest.mark.parametrize("brokers", [1, 3])
+def test_a_cluster_goes_on_where_it_ended(brokers: int, tmp_path: Path) -> None:
+    with SyncCluster(brokers, data=tmp_path) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
+        create(nodes, "a", "b.c")
+        before = topics(nodes)
+    with SyncCluster(brokers, data=tmp_path) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
+        assert topics(nodes) == before
+        create(nodes, "d")
+        assert len(topics(nodes, brokers - 1)) == 3
+
+
+def test_a_log_cut_at_any_byte_opens(tmp_path: Path) -> None:
+    with SyncCluster(data=tmp_path) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
+        create(nodes, "a")
+    segment = next((tmp_path / FOLDER_NAME).glob("*.log"))
+    whole = segment.read_bytes()
+    for size in {*range(0, len(whole), 97), len(whole) - 1}:
+        segment.write_bytes(whole[:size])
+        with SyncCluster(data=tmp_path) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
+            assert set(topics(nodes)) <= {"a"}
+            create(nodes, "b")
+
+
+def test_a_node_whose_log_is_behind_gets_the_rest(tmp_path: Path) -> None:
+    with SyncCluster(3, data=tmp_path) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
+        create(nodes, "a")
+    segment = next((tmp_path / "2" / FOLDER_NAME).glob("*.log"))
+    os.truncate(segment, segment.stat().st_size - 200)
+    with SyncCluster(3, data=tmp_path) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
+        assert set(topics(nodes, 1)) == {"a"}
+
+
+def test_the_folder_of_another_cluster_is_refused(tmp_path: Path) -> None:
+    with SyncCluster(1, data=tmp_path):
+        pass
+    with pytest.raises(MetadataLogError, match="is the folder of one node"):
+        SyncCluster(3, data=tmp_path).start()
+
+
+def serve(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "kafka_admin_proto", "serve", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
+def test_served_from_a_shell(ended_by: signal.Signals) -> None:
+    with serve("--brokers", "2", "--log") as process:
+        assert process.stdout is not None
+        bootstrap = process.stdout.readline().strip()
+        assert len(bootstrap.split(",")) == 2
+        with Nodes(bootstrap) as nodes:
+            create(nodes, "a", node=1)
+            assert set(topics(nodes)) == {"a"}
+        process.send_signal(ended_by)
+        output, errors = process.communicate(timeout=_SECONDS)
+    assert (process.returncode, output) == (0, "")
+    assert "CreateTopicsRequest" in errors
+
+
+def test_a_port_in_use_is_a_sentence() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        serve("--port", str(taken.getsockname()[1])) as process,
+    ):
+        output, errors = process.communicate(timeout=_SECONDS)
+    assert (process.returncode, output) == (2, "")
+    assert "cannot serve on" in errors

@@ -1,0 +1,91 @@
+"""Replicas moved and leaders elected: as records, completed when the new replicas are in sync."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_admin_proto.messages import (
+    AlterPartitionReassignmentsRequest,
+    CreateTopicsRequest,
+    ElectLeadersRequest,
+    ListPartitionReassignmentsRequest,
+    MetadataRequest,
+)
+from kafka_admin_proto.messages.alter_partition_reassignments_request import (
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from kafka_admin_proto.messages.elect_leaders_request import TopicPartitions
+from kafka_admin_proto.server.partition_changes import catch_up
+from tests.server.served import Served
+from tests.server.test_create_topics import topic
+
+
+def served() -> Served:
+    found = Served()
+    found.ask(CreateTopicsRequest([topic("t", assignment={0: [1, 2]})], timeout_ms=1000))
+    return found
+
+
+def reassign(cluster: Served, replicas: list[int] | None, timeout_ms: int = 1000) -> Any:
+    request = AlterPartitionReassignmentsRequest(
+        timeout_ms=timeout_ms,
+        topics=[ReassignableTopic("t", [ReassignablePartition(0, replicas)])],
+    )
+    (row,) = cluster.ask(request).responses[0].partitions
+    return row.error_code, row.error_message
+
+
+def partition(cluster: Served) -> Any:
+    (found,) = cluster.ask(MetadataRequest(topics=None)).topics[0].partitions
+    return found.leader_id, found.leader_epoch, found.replica_nodes, found.isr_nodes
+
+
+def ongoing(cluster: Served) -> Any:
+    found = cluster.ask(ListPartitionReassignmentsRequest(timeout_ms=1000, topics=None)).topics
+    return [
+        (p.replicas, p.adding_replicas, p.removing_replicas) for t in found for p in t.partitions
+    ]
+
+
+def test_a_replica_moves() -> None:
+    cluster = served()
+    assert reassign(cluster, [3, 1]) == (0, None)
+    assert ongoing(cluster) == [([3, 1, 2], [3], [2])]
+    assert partition(cluster) == (1, 0, [3, 1, 2], [1, 2])
+    catch_up(cluster.state)
+    assert ongoing(cluster) == []
+    assert partition(cluster) == (1, 1, [3, 1], [1, 3])
+
+
+def test_a_leader_goes_with_its_replica() -> None:
+    cluster = served()
+    assert reassign(cluster, [2]) == (0, None)
+    assert partition(cluster) == (2, 1, [2], [2])
+
+
+def test_a_move_is_cancelled() -> None:
+    cluster = served()
+    reassign(cluster, [3])
+    assert reassign(cluster, None) == (0, None)
+    catch_up(cluster.state)
+    assert partition(cluster)[2:] == ([1, 2], [1, 2])
+    assert reassign(cluster, None) == (85, None)
+
+
+def test_nothing_moves_when_the_time_is_over() -> None:
+    cluster = served()
+    assert reassign(cluster, [3], timeout_ms=0) == (7, None)
+    assert ongoing(cluster) == []
+
+
+def test_the_preferred_leader_is_elected() -> None:
+    cluster = served()
+    reassign(cluster, [2, 1])
+    request = ElectLeadersRequest(topic_partitions=None, timeout_ms=1000)
+    (row,) = cluster.ask(request).replica_election_results[0].partition_result
+    assert (row.partition_id, row.error_code) == (0, 0)
+    assert partition(cluster) == (2, 1, [2, 1], [1, 2])
+    again = ElectLeadersRequest(topic_partitions=[TopicPartitions("t", [0])], timeout_ms=1000)
+    (row,) = cluster.ask(again).replica_election_results[0].partition_result
+    assert row.error_code == 84
