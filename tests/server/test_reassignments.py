@@ -36,6 +36,12 @@ def reassign(cluster: Served, replicas: list[int] | None, timeout_ms: int = 1000
     return row.error_code, row.error_message
 
 
+def test_a_request_without_topics_has_an_empty_message() -> None:
+    """A real 4.3.1 answers so: the message's default, where other answers have null."""
+    answer = served().ask(AlterPartitionReassignmentsRequest(timeout_ms=1000))
+    assert (answer.error_code, answer.error_message) == (0, "")
+
+
 def partition(cluster: Served) -> Any:
     (found,) = cluster.ask(MetadataRequest(topics=None)).topics[0].partitions
     return found.leader_id, found.leader_epoch, found.replica_nodes, found.isr_nodes

@@ -32,6 +32,8 @@ from kafka_admin_proto.values import Message
 
 def handle(state: State, request: AlterPartitionReassignmentsRequest, caller: Caller) -> Answer:
     """Each partition for itself; with a timeout of 0 or less nothing changes."""
+    if not request.topics:  # Kafka's controller leaves the message at its default, which is no null
+        return Answer(AlterPartitionReassignmentsResponse(), [])
     response = AlterPartitionReassignmentsResponse(error_message=None)
     if caller.version >= 1:
         response.allow_replication_factor_change = request.allow_replication_factor_change
