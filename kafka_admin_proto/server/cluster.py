@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
 
 _BACKLOG = 1024
+#: Turns of the event loop until a socket that was accepted has its connection. A server that is
+#: closed before that leaves the socket open.
+_ACCEPT_TURNS = 3
 #: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
 _NO_FOLDER = "/tmp/kafka-logs-"
 
@@ -143,6 +146,12 @@ class Cluster:
 
     async def stop(self) -> None:
         """Close every socket; nothing of the cluster is left."""
+        loop = asyncio.get_running_loop()
+        for server in self._servers:
+            for listening in server.sockets:
+                loop.remove_reader(listening)
+        for _ in range(_ACCEPT_TURNS):
+            await asyncio.sleep(0)
         for server in self._servers:
             server.close()
         for connection in list(self._connections):
