@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
@@ -125,6 +125,30 @@ async def retry_items(
                 results[item] = _with_note(results[item], error)
             break
     return {item: results[item] for item in items if item in results}
+
+
+async def retry_batches(
+    caller: Caller,
+    batches: Iterable[Sequence[K]],
+    attempt: Callable[[list[K], float], Awaitable[Mapping[K, R]]],
+    failed: Callable[[K, KafkaAdminProtoError], R],
+    *,
+    deadline: Deadline,
+) -> dict[K, R]:
+    """``retry_items`` for one batch after the other, all of them within ``deadline``.
+
+    An exception of the first batch is raised. One of a later batch would hide results that are
+    known: ``failed(item, error)`` is then the result of each item of that batch.
+    """
+    results: dict[K, R] = {}
+    for batch in batches:
+        try:
+            results |= await retry_items(caller, batch, attempt, timeout=deadline.left)
+        except KafkaAdminProtoError as error:
+            if not results:
+                raise
+            results |= {item: failed(item, error) for item in batch}
+    return results
 
 
 def _with_note(result: R, error: KafkaAdminProtoError) -> R:

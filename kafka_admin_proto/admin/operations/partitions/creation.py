@@ -12,7 +12,7 @@ from kafka_admin_proto.admin.operations.failures import Failure, failure, failur
 from kafka_admin_proto.admin.operations.metadata import leaderless, metadata_of_names, slices
 from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
-from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.admin.retry import Deadline, retry_batches
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.create_partitions_request import (
     CreatePartitionsAssignment,
@@ -106,24 +106,20 @@ async def send_new_partitions(
             if answer.name in wanted
         }
 
-    results: dict[str, CreatedPartitions] = {}
-    for some in slices(list(wanted), _TOPICS_PER_REQUEST):
-        try:
-            results |= await retry_items(caller, some, attempt, timeout=deadline.left)
-        except KafkaAdminProtoError as failed:
-            if not results:
-                raise
-            error, message = failure_of(failed)
-            for name in some:
-                results[name] = CreatedPartitions(
-                    topic=name, count=wanted[name].count, error=error, message=message
-                )
-    for name, topic in wanted.items():
+    def failed(name: str, why: Failure) -> CreatedPartitions:
+        error, message = why
+        return CreatedPartitions(topic=name, count=wanted[name].count, error=error, message=message)
+
+    results = await retry_batches(
+        caller,
+        slices(list(wanted), _TOPICS_PER_REQUEST),
+        attempt,
+        lambda name, error: failed(name, failure_of(error)),
+        deadline=deadline,
+    )
+    for name in wanted:
         if name not in results:
-            error, message = unanswered("topic")
-            results[name] = CreatedPartitions(
-                topic=name, count=topic.count, error=error, message=message
-            )
+            results[name] = failed(name, unanswered("topic"))
     return {name: await _judged(caller, each, deadline) for name, each in results.items()}
 
 

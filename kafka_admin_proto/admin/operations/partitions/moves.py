@@ -17,8 +17,7 @@ from kafka_admin_proto.admin.operations.metadata import slices
 from kafka_admin_proto.admin.operations.partitions.creation import unanswered
 from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
-from kafka_admin_proto.admin.retry import Deadline, retry_items
-from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.admin.retry import Deadline, retry_batches
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -115,14 +114,13 @@ class MovePartitions(Caller):
                 for each in topic.partitions
             }
 
-        results: dict[Partition, PartitionResult] = {}
-        for some in slices(list(replicas), _PARTITIONS_PER_REQUEST):
-            try:
-                results |= await retry_items(self, some, attempt, timeout=deadline.left)
-            except KafkaAdminProtoError as failed:
-                if not results:
-                    raise
-                results |= {each: _result(each, failure_of(failed)) for each in some}
+        results = await retry_batches(
+            self,
+            slices(list(replicas), _PARTITIONS_PER_REQUEST),
+            attempt,
+            lambda partition, error: _result(partition, failure_of(error)),
+            deadline=deadline,
+        )
         return [results.get(each) or _result(each, unanswered("partition")) for each in replicas]
 
     async def list_partition_reassignments(

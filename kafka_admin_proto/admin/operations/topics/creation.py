@@ -21,7 +21,7 @@ from kafka_admin_proto.admin.operations.metadata import (
 )
 from kafka_admin_proto.admin.operations.timeouts import LATE, triggers_only, wire_timeout_ms
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
-from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.admin.retry import Deadline, retry_batches
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,
@@ -123,7 +123,6 @@ class CreateTopics(Caller):
         deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
         before = {} if validate_only else await _ids_before(self, list(wanted), deadline)
         trigger = await triggers_only(self, timeout)
-        results: dict[str, CreatedTopic] = {}
 
         async def attempt(names: list[str], left: float) -> dict[str, CreatedTopic]:
             request = CreateTopicsRequest(
@@ -144,15 +143,13 @@ class CreateTopics(Caller):
                 if answer.name in wanted
             }
 
-        for batch in _batches(wanted.values()):
-            try:
-                results |= await retry_items(self, batch, attempt, timeout=deadline.left)
-            except KafkaAdminProtoError as failed:
-                if not results:
-                    raise
-                error, message = failure_of(failed)
-                for name in batch:
-                    results[name] = CreatedTopic(name=name, error=error, message=message)
+        def failed(name: str, why: KafkaAdminProtoError) -> CreatedTopic:
+            error, message = failure_of(why)
+            return CreatedTopic(name=name, error=error, message=message)
+
+        results = await retry_batches(
+            self, _batches(wanted.values()), attempt, failed, deadline=deadline
+        )
         answered = [results.get(name) or _unanswered(name) for name in wanted]
         if validate_only:  # brokers answer with an id that no topic has
             return [msgspec.structs.replace(each, topic_id=None) for each in answered]

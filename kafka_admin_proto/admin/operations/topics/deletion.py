@@ -24,7 +24,7 @@ from kafka_admin_proto.admin.operations.metadata import (
 )
 from kafka_admin_proto.admin.operations.timeouts import LATE, triggers_only, wire_timeout_ms
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
-from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.admin.retry import Deadline, retry_batches
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.delete_topics_request import (
     DeleteTopicsRequest,
@@ -179,18 +179,12 @@ async def _delete(
             for item in some
         }
 
-    results: dict[_Item, DeletedTopic] = {}
+    def failed(item: _Item, why: KafkaAdminProtoError) -> DeletedTopic:
+        error, message = failure_of(why)
+        return DeletedTopic(name=item.name, error=error, message=message)
+
     usable = items if by_id else [item for item in items if item.name is not None]
-    for some in slices(usable):
-        try:
-            results |= await retry_items(caller, some, attempt, timeout=deadline.left)
-        except KafkaAdminProtoError as failed:
-            if not results:
-                raise
-            error, message = failure_of(failed)
-            results |= {
-                item: DeletedTopic(name=item.name, error=error, message=message) for item in some
-            }
+    results = await retry_batches(caller, slices(usable), attempt, failed, deadline=deadline)
     for item in items:
         if item not in results:
             results[item] = DeletedTopic(
