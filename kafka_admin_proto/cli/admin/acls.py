@@ -13,6 +13,7 @@ from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import YES
 
 if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.acls import AclBinding, AclFilter
@@ -195,7 +196,7 @@ def list_acls(live: Live, **choice: Any) -> Answer:
 @acls.command("delete", cls=ClusterCommand, items="acls", operations=_ACLS)
 @_filter_options
 @click.option("--dry-run", is_flag=True, help="Say what would be deleted.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@YES
 def delete(live: Live, dry_run: bool, yes: bool, **choice: Any) -> Answer:
     """Delete the ACLs that the options choose.
 

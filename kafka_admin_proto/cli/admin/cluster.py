@@ -12,6 +12,7 @@ from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import topic_option
 from kafka_admin_proto.cli.admin.common.parameters import Numbers
 
 #: What the commands use of the client.
@@ -150,13 +151,7 @@ def describe_quorum(live: Live) -> Answer:
     operations=_LOG_DIRS,
 )
 @_BROKERS
-@click.option(
-    "--topic",
-    "-t",
-    multiple=True,
-    shell_complete=completion.topics,
-    help="Replicas of these topics alone; repeatable.",
-)
+@topic_option("Replicas of these topics alone; repeatable.")
 def logdirs(live: Live, broker_list: list[int] | None, topic: tuple[str, ...]) -> Answer:
     """Describe log dirs of brokers: room on the disk, size and lag of each replica.
 

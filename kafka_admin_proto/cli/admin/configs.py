@@ -12,6 +12,7 @@ from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function, lazy_group
 from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import config_option, topic_option
 from kafka_admin_proto.cli.admin.common.parameters import KeyValue, configs_of
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
@@ -44,8 +45,7 @@ def _resources(function: Function) -> Function:
     """The options that name resources."""
     for option in reversed(
         (
-            click.option("--topic", "-t", multiple=True, shell_complete=completion.topics,
-                         help="A topic; repeatable."),
+            topic_option("A topic; repeatable."),
             click.option("--broker", multiple=True, shell_complete=completion.brokers,
                          help="A broker by its id; repeatable."),
             click.option("--broker-defaults", is_flag=True, help="What holds for all brokers."),
@@ -125,16 +125,7 @@ def get(
 @configs.command("set", cls=ClusterCommand, items="resources", operations=_OPERATIONS)
 @_resources
 @click.argument("pairs", nargs=-1, type=KeyValue(), metavar="[NAME=VALUE]...")
-@click.option(
-    "--config",
-    "--add-config",
-    "config",
-    type=KeyValue(),
-    multiple=True,
-    metavar="K=V",
-    shell_complete=completion.topic_configs,
-    help="A config to set; repeatable.",
-)
+@config_option("A config to set; repeatable.", "--add-config")
 @click.option(
     "--config-file",
     type=click.Path(dir_okay=False),

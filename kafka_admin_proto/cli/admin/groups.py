@@ -13,6 +13,7 @@ from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import YES
 
 _OPERATIONS = ("groups:GroupOperations", "records:RecordOperations")
 
@@ -108,7 +109,7 @@ def describe(
 @groups.command("delete", cls=ClusterCommand, items="groups", operations=_OPERATIONS)
 @click.argument("ids", nargs=-1, metavar="[GROUP]...", shell_complete=completion.groups)
 @_group_option("A group; repeatable.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@YES
 def delete(live: Live, ids: tuple[str, ...], group: tuple[str, ...], yes: bool) -> Answer:
     """Delete groups without members, and their committed offsets.
 
@@ -140,7 +141,7 @@ def delete(live: Live, ids: tuple[str, ...], group: tuple[str, ...], yes: bool) 
 @click.option("--instance", multiple=True, help="A static member by its instance id; repeatable.")
 @click.option("--all-members", is_flag=True, help="All members.")
 @click.option("--reason", help="What the broker's log is to say.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@YES
 def remove_members(
     live: Live,
     group: str,

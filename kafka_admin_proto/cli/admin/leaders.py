@@ -9,12 +9,13 @@ from typing import Any
 import click
 import msgspec
 
-from kafka_admin_proto.cli.admin.common import completion, failures
+from kafka_admin_proto.cli.admin.common import failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.common.parameters import Numbers, TopicPartition
+from kafka_admin_proto.cli.admin.common.options import partition_option, topic_option
+from kafka_admin_proto.cli.admin.common.parameters import Numbers
 
 _OPERATIONS = ("partitions.elections:ElectLeaders", "topics.descriptions:DescribeTopics")
 
@@ -32,13 +33,7 @@ _NOT_NEEDED = "ELECTION_NOT_NEEDED"
     show_default=True,
     help="preferred: the first replica; unclean: one out of sync, which loses records.",
 )
-@click.option(
-    "--topic",
-    "-t",
-    multiple=True,
-    shell_complete=completion.topics,
-    help="All partitions of a topic; repeatable.",
-)
+@topic_option("All partitions of a topic; repeatable.")
 @click.option(
     "--partition",
     "numbers",
@@ -46,13 +41,7 @@ _NOT_NEEDED = "ELECTION_NOT_NEEDED"
     metavar="0,1",
     help="With one --topic: these partitions alone.",
 )
-@click.option(
-    "--topic-partition",
-    type=TopicPartition(),
-    multiple=True,
-    metavar="TOPIC:N",
-    help="One partition; repeatable.",
-)
+@partition_option("--topic-partition")
 @click.option(
     "--all-topics",
     "--all-topic-partitions",

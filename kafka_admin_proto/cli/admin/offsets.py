@@ -14,9 +14,9 @@ from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import YES, partition_option, topic_option
 from kafka_admin_proto.cli.admin.common.parameters import (
     Numbers,
-    TopicPartition,
     is_pattern,
     pattern_of,
 )
@@ -44,13 +44,7 @@ _Partition = tuple[str, int]
 
 @offsets.command("get", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
-@click.option(
-    "--topic",
-    "-t",
-    multiple=True,
-    shell_complete=completion.topics,
-    help="A topic, or a regular expression; repeatable. All topics otherwise.",
-)
+@topic_option("A topic, or a regular expression; repeatable. All topics otherwise.")
 @click.option("--partitions", type=Numbers(), metavar="0,1", help="These partitions alone.")
 @click.option(
     "--time",
@@ -102,20 +96,8 @@ def get(
 
 @offsets.command("reset", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
 @click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
-@click.option(
-    "--topic",
-    "-t",
-    multiple=True,
-    shell_complete=completion.topics,
-    help="All partitions of a topic; repeatable.",
-)
-@click.option(
-    "--partition",
-    type=TopicPartition(),
-    multiple=True,
-    metavar="TOPIC:N",
-    help="One partition; repeatable.",
-)
+@topic_option("All partitions of a topic; repeatable.")
+@partition_option("--partition")
 @click.option("--all-topics", is_flag=True, help="All that the group has committed.")
 @click.option("--to-earliest", "to", flag_value="earliest", help="Where the log begins.")
 @click.option("--to-latest", "to", flag_value="latest", help="Where the log ends.")
@@ -123,7 +105,7 @@ def get(
 @click.option("--to-datetime", type=Instant(), help="The first record at or after this time.")
 @click.option("--shift-by", type=int, help="So many records on, or back where negative.")
 @click.option("--dry-run", is_flag=True, help="Say what would be committed.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@YES
 def reset(
     live: Live,
     group: str,
@@ -229,21 +211,9 @@ def reset(
 
 @offsets.command("delete", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
 @click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
-@click.option(
-    "--topic",
-    "-t",
-    multiple=True,
-    shell_complete=completion.topics,
-    help="All partitions of a topic; repeatable.",
-)
-@click.option(
-    "--partition",
-    type=TopicPartition(),
-    multiple=True,
-    metavar="TOPIC:N",
-    help="One partition; repeatable.",
-)
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@topic_option("All partitions of a topic; repeatable.")
+@partition_option("--partition")
+@YES
 def delete(
     live: Live,
     group: str,
@@ -301,7 +271,7 @@ def delete(
     type=click.Path(dir_okay=False, allow_dash=True),
     help='Kafka\'s own file: {"partitions": [{"topic", "partition", "offset"}]}.',
 )
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@YES
 def delete_records(
     live: Live, places: tuple[str, ...], offset_json_file: str | None, yes: bool
 ) -> Answer:

@@ -14,6 +14,7 @@ from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import topic_option
 from kafka_admin_proto.cli.admin.common.parameters import Numbers
 
 if TYPE_CHECKING:
@@ -37,13 +38,7 @@ _PRESERVE = click.option("--preserve-throttles", is_flag=True, help="Leave throt
 
 
 @partitions.command("generate", cls=ClusterCommand, items="proposed", operations=_OPERATIONS)
-@click.option(
-    "--topic",
-    "-t",
-    multiple=True,
-    shell_complete=completion.topics,
-    help="A topic to move; repeatable.",
-)
+@topic_option("A topic to move; repeatable.")
 @click.option(
     "--topics-to-move-json-file",
     "file",
@@ -224,13 +219,7 @@ def verify(live: Live, file: str, preserve_throttles: bool) -> Answer:
 
 
 @partitions.command("list", cls=ClusterCommand, items="partitions", operations=_OPERATIONS)
-@click.option(
-    "--topic",
-    "-t",
-    multiple=True,
-    shell_complete=completion.topics,
-    help="A topic; repeatable. All otherwise.",
-)
+@topic_option("A topic; repeatable. All otherwise.")
 def list_reassignments(live: Live, topic: tuple[str, ...]) -> Answer:
     """List reassignments that are going on.
 

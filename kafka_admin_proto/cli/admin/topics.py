@@ -10,12 +10,16 @@ import msgspec
 
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
-from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, lazy_group
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import (
+    YES,
+    config_option,
+    replica_assignment_option,
+    topic_option,
+)
 from kafka_admin_proto.cli.admin.common.parameters import (
-    KeyValue,
-    ReplicaAssignment,
     configs_of,
     is_pattern,
     pattern_of,
@@ -41,39 +45,22 @@ topics = lazy_group(
 _DRY_RUN = click.option(
     "--dry-run", "--validate-only", "dry_run", is_flag=True, help="Say what would be done."
 )
-_YES = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 _TOPIC_ID = click.option(
     "--topic-id", "--topic_id", "topic_id", multiple=True, help="A topic by its id; repeatable."
 )
 
 
-def _topic_option(help: str) -> Option:
-    return click.option("--topic", "-t", multiple=True, shell_complete=completion.topics, help=help)
-
-
 @topics.command("create", cls=ClusterCommand, items="topics", operations=_CREATE)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...")
-@_topic_option("A topic to create; repeatable.")
+@topic_option("A topic to create; repeatable.")
 @click.option("--partitions", type=click.IntRange(1), help="The brokers' num.partitions otherwise.")
 @click.option(
     "--replication-factor",
     type=click.IntRange(1),
     help="The brokers' default.replication.factor otherwise.",
 )
-@click.option(
-    "--replica-assignment",
-    type=ReplicaAssignment(),
-    metavar="1:2,2:3",
-    help="Brokers of each partition, leaders first, in place of the two above.",
-)
-@click.option(
-    "--config",
-    type=KeyValue(),
-    multiple=True,
-    metavar="K=V",
-    shell_complete=completion.topic_configs,
-    help="A config of the topics; repeatable.",
-)
+@replica_assignment_option("Brokers of each partition, leaders first, in place of the two above.")
+@config_option("A config of the topics; repeatable.")
 @click.option("--if-not-exists", is_flag=True, help="A topic that exists is no failure.")
 @_DRY_RUN
 def create(
@@ -134,11 +121,11 @@ def create(
     operations=_DELETE,
 )
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
-@_topic_option("A topic to delete, or a regular expression; repeatable.")
+@topic_option("A topic to delete, or a regular expression; repeatable.")
 @_TOPIC_ID
 @click.option("--if-exists", is_flag=True, help="A topic that does not exist is no failure.")
 @_DRY_RUN
-@_YES
+@YES
 def delete(
     live: Live,
     names: tuple[str, ...],
@@ -210,7 +197,7 @@ def _described(
 
 @topics.command("list", cls=ClusterCommand, items="topics", operations=_DESCRIBE)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
-@_topic_option("A topic, or a regular expression; repeatable.")
+@topic_option("A topic, or a regular expression; repeatable.")
 @click.option("--exclude-internal", is_flag=True, help="Leave out __consumer_offsets and the like.")
 def list_topics(
     live: Live, names: tuple[str, ...], topic: tuple[str, ...], exclude_internal: bool
@@ -255,7 +242,7 @@ def list_topics(
     operations=_DESCRIBE,
 )
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
-@_topic_option("A topic, or a regular expression; repeatable. All topics otherwise.")
+@topic_option("A topic, or a regular expression; repeatable. All topics otherwise.")
 @_TOPIC_ID
 @click.option("--exclude-internal", is_flag=True, help="Leave out __consumer_offsets and the like.")
 @click.option("--lag", is_flag=True, help="How far each replica is behind its leader.")

@@ -12,9 +12,13 @@ from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import (
+    YES,
+    config_option,
+    replica_assignment_option,
+    topic_option,
+)
 from kafka_admin_proto.cli.admin.common.parameters import (
-    KeyValue,
-    ReplicaAssignment,
     configs_of,
 )
 from kafka_admin_proto.cli.admin.topics import all_names
@@ -25,33 +29,15 @@ _OPERATIONS = ("alter:AlterOperations", "topics.descriptions:DescribeTopics")
 
 @click.command("alter", cls=ClusterCommand, items="topics", operations=_OPERATIONS)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
-@click.option(
-    "--topic",
-    "-t",
-    multiple=True,
-    shell_complete=completion.topics,
-    help="A topic to alter; repeatable.",
-)
+@topic_option("A topic to alter; repeatable.")
 @click.option("--partitions", type=click.IntRange(1), help="How many it is to have: more only.")
 @click.option(
     "--replication-factor",
     type=click.IntRange(1),
     help="How many replicas each partition is to have.",
 )
-@click.option(
-    "--replica-assignment",
-    type=ReplicaAssignment(),
-    metavar="1:2,2:3",
-    help="Brokers of each partition; the two above are then ignored.",
-)
-@click.option(
-    "--config",
-    type=KeyValue(),
-    multiple=True,
-    metavar="K=V",
-    shell_complete=completion.topic_configs,
-    help="A config to set; repeatable.",
-)
+@replica_assignment_option("Brokers of each partition; the two above are then ignored.")
+@config_option("A config to set; repeatable.")
 @click.option(
     "--delete-config",
     multiple=True,
@@ -72,7 +58,7 @@ _OPERATIONS = ("alter:AlterOperations", "topics.descriptions:DescribeTopics")
     is_flag=True,
     help="Show the plan, let the cluster check it, and change nothing.",
 )
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@YES
 def alter(
     live: Live,
     names: tuple[str, ...],

@@ -16,6 +16,7 @@ from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import YES
 from kafka_admin_proto.cli.admin.common.parameters import KeyValue
 
 #: What the commands use of the client.
@@ -101,7 +102,7 @@ def set_user(
 @users.command("delete", cls=ClusterCommand, items="users", operations=_USERS)
 @click.argument("names", nargs=-1, required=True, metavar="USER...")
 @click.option("--mechanism", type=_MECHANISMS, multiple=True, help="This one alone; all otherwise.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@YES
 def delete(live: Live, names: tuple[str, ...], mechanism: tuple[str, ...], yes: bool) -> Answer:
     """Delete SCRAM users: they cannot log in any more.
 
