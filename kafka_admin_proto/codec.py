@@ -309,14 +309,24 @@ def codec(
     return found
 
 
-def version_number(version: int) -> int:
-    """The version as an ``int``; TypeError for anything but an integer, bools included."""
-    if not isinstance(version, bool):
-        try:
-            return index(version)
-        except TypeError:
-            pass
-    raise TypeError(f"a version is an integer, as in codec(message, 1), not {shown(version)}")
+def integer_check(rule: str) -> Callable[[int], int]:
+    """A function that gives a number as an ``int``.
+
+    It raises TypeError, with the rule, for anything but an integer, bools included.
+    """
+
+    def check(number: int) -> int:
+        if not isinstance(number, bool):
+            try:
+                return index(number)
+            except TypeError:
+                pass
+        raise TypeError(f"{rule}, not {shown(number)}")
+
+    return check
+
+
+version_number = integer_check("a version is an integer, as in codec(message, 1)")
 
 
 def check_offset(data: bytes, offset: int) -> None:

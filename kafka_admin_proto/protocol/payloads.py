@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from functools import lru_cache
-from operator import index
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
@@ -20,6 +19,7 @@ from kafka_admin_proto.codec import (
     as_bytes,
     check_offset,
     codec,
+    integer_check,
     version_number,
 )
 from kafka_admin_proto.errors import (
@@ -40,10 +40,11 @@ from kafka_admin_proto.protocol.headers import (
 )
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
-from kafka_admin_proto.wire.base import cannot_encode, shown
+from kafka_admin_proto.wire.base import cannot_encode
 
 _H = TypeVar("_H", RequestHeader, ResponseHeader)
 
+_key_number = integer_check("an api key is an integer, as 18 is ApiVersions'")
 _KEY_AND_VERSION = struct.Struct(">hh").unpack_from
 #: The error code with which a broker answers an ApiVersions request of a version it lacks.
 UNSUPPORTED_VERSION = 35
@@ -338,16 +339,6 @@ def _response_plan(
         versions.append(0)
     headers = tuple(codec(ResponseHeader, version) for version in versions)
     return api_name(api_key, dialect), headers
-
-
-def _key_number(api_key: int) -> int:
-    """The api key as an ``int``; TypeError for anything but an integer, bools included."""
-    if not isinstance(api_key, bool):
-        try:
-            return index(api_key)
-        except TypeError:
-            pass
-    raise TypeError(f"an api key is an integer, as 18 is ApiVersions', not {shown(api_key)}")
 
 
 @lru_cache(maxsize=4096)
