@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @click.option("--brokers", type=click.IntRange(1, 1000), default=1, show_default=True,
               help="How many nodes, each broker and controller.")  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--advertised-host", help="The host that clients are told; --host if left out.")
+@click.option(
+    "--advertised-host", help="The host in the addresses that clients get; --host if left out."
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True,
               help="The first node's port, the others have the next; 0: any.")  # fmt: skip
 @click.option("--release", type=click.Choice(["4.3", "3.9"]), default="4.3", show_default=True,

@@ -107,7 +107,7 @@ class Listener(asyncio.Protocol):
                     transport.write(self._handle(event))
         except RemoteProtocolError as error:
             self._refuse(error)
-        except Exception as error:  # a fault of ours, or a disk that is full: the client is told
+        except Exception as error:  # a fault of ours or a full disk: close the connection
             print(f"node {self._node_id}: {type(error).__name__}: {error}", file=sys.stderr)
             self._refuse(error)
 

@@ -35,13 +35,13 @@ class Secured:
     certificate is over, or for another host); NOWHERE (plain; it advertises a host that no
     resolver knows); PROXIED (plain; it advertises ``proxy_port`` of this machine).
 
-    ``authority`` has signed all of their certificates, ``stranger`` none; ``client`` is a
+    ``authority`` has signed all of their certificates, ``foreign`` none; ``client`` is a
     client's for MUTUAL.
     """
 
     cluster: Cluster
     authority: Certificate
-    stranger: Certificate
+    foreign: Certificate
     client: Certificate
     proxy_port: int
 
@@ -52,7 +52,7 @@ class Secured:
 @contextlib.contextmanager
 def start_secured(folder: Path) -> Iterator[Secured]:
     authority = Authority(folder / "tls")
-    stranger = Authority(folder / "tls", "stranger")
+    foreign = Authority(folder / "tls", "foreign")
     server = tls_properties(authority.issue("server"))
     asking = tls_properties(
         authority.issue("asking"), client_auth="required", clients=authority.certificate
@@ -86,4 +86,4 @@ def start_secured(folder: Path) -> Iterator[Secured]:
     home = folder / "cluster"
     with kraft(home, listeners=listeners, scram=scram, properties=properties) as cluster:
         client = authority.issue("client")
-        yield Secured(cluster, authority.certificate, stranger.certificate, client, proxy_port)
+        yield Secured(cluster, authority.certificate, foreign.certificate, client, proxy_port)

@@ -1,4 +1,4 @@
-"""Every way into a cluster, right and wrong: what a refused client is told, and nothing hangs."""
+"""Every way into a cluster, right and wrong: a refused client gets a clear error, nothing hangs."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ WRONG: dict[
 ] = {
     "another authority": (
         *("TLS", "SSL"),
-        lambda s: {**tls(s), "ssl.truststore.location": str(s.stranger.file)},
+        lambda s: {**tls(s), "ssl.truststore.location": str(s.foreign.file)},
         *(TlsError, "not trusted .*ssl.truststore.location"),
     ),
     "expired": ("EXPIRED", "SSL", tls, TlsError, "has expired"),
@@ -127,9 +127,9 @@ WRONG: dict[
         *("MUTUAL", "SSL", tls),
         *(TlsError, "certificate of the client.*ssl.keystore.location"),
     ),
-    "a certificate of a stranger": (
+    "a certificate of a foreign authority": (
         *("MUTUAL", "SSL"),
-        lambda s: {**tls(s), "ssl.keystore.location": str(s.stranger.bundle)},
+        lambda s: {**tls(s), "ssl.keystore.location": str(s.foreign.bundle)},
         *(TlsError, "refused|certificate"),
     ),
     "plain text to TLS": ("TLS", "PLAINTEXT", lambda s: {}, TlsError, "TLS.*security.protocol"),
