@@ -6,11 +6,12 @@ import base64
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.admin import ConfigurationError
 from kafka_admin_proto.admin.settings.jaas import read_jaas
+from tests.everything import draws
 from tests.java_tool import JavaTool
 from tests.oracle import require_oracle
 from tools.jars import fetch
@@ -20,9 +21,10 @@ TOOL = Path(__file__).parents[1] / "java" / "JaasTool.java"
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 words = ["username", "password", "alice", "a-b_c$d", "x.y", '"hush"', "'it\\'s'", '"a\\"b\\\\c"']
+signs = ["=", ";", '"="', "';'"]
 strings = ['"tab\\tnew\\nline"', '"\\101\\7"', '"\u00e9 \u20ac"', '""', '"// no comment"']
 between = [" ", "\t", "\n", " = ", "=", " // comment\n", " /* comment\n */ "]
-pieces = st.sampled_from([*words, *strings, *between])
+pieces = st.sampled_from([*words, *strings, *signs, *between])
 options = st.tuples(
     st.sampled_from(words[:5]),
     st.sampled_from(["=", " = ", "=\n"]),
@@ -40,11 +42,17 @@ def test_any_login_is_read_or_refused(login: str) -> None:
     assert ours(login)
 
 
+@pytest.mark.parametrize("end", [";;", "; alice", "x = ;", "x = =;", 'x "=" y;', "x = ; ;"])
+def test_signs_are_no_values(end: str) -> None:
+    assert ours(f"{PLAIN} required {end}") == "refused"
+
+
 @pytest.mark.exhaustive
 def test_kafka_reads_the_same() -> None:
     require_oracle()
     samples: list[str] = []
 
+    @settings(max_examples=draws(2000))
     @given(logins)
     def collect(login: str) -> None:
         samples.append(login)

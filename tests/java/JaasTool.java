@@ -10,7 +10,8 @@ import org.apache.kafka.common.security.JaasContext;
 
 /**
  * Kafka's reader of sasl.jaas.config, one login in base64 a line, one answer a line: its options as
- * key=value in base64, sorted, or "refused".
+ * key:value in base64, sorted, or "refused". A "=" in the place of a name, which Kafka lets pass, is
+ * the name.
  */
 public final class JaasTool {
     public static void main(String[] args) throws IOException {
@@ -33,7 +34,8 @@ public final class JaasTool {
         }
         TreeMap<String, String> sorted = new TreeMap<>();
         context.configurationEntries().get(0).getOptions()
-            .forEach((key, value) -> sorted.put(text(key), text((String) value)));
+            .forEach((key, value) -> sorted.put(
+                text(key == null ? "=" : key), text((String) value)));
         StringBuilder row = new StringBuilder();
         sorted.forEach((key, value) ->
             row.append(row.length() == 0 ? "" : " ").append(key).append(":").append(value));

@@ -30,20 +30,24 @@ def test_each(turn, kafka_cluster, kafka_session_cluster):
 """
 
 
-@pytest.mark.parametrize(
-    "options",
-    [[], pytest.param(["-n", "2"], marks=pytest.mark.exhaustive)],
-    ids=["alone", "workers"],
-)
-def test_clusters_in_a_run(options: list[str], tmp_path: Path) -> None:
-    (tmp_path / "test_mine.py").write_text(_TESTS)
+def test_clusters_in_a_run(tmp_path: Path) -> None:
+    """Without entry points: the plugin by its module's name, and no other one beside it."""
     plugin = "kafka_admin_proto.testing.pytest_plugin"
-    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", *options, str(tmp_path)]
+    run_tests(tmp_path, "-p", plugin, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+
+
+@pytest.mark.exhaustive
+def test_clusters_in_workers(tmp_path: Path) -> None:
+    """With all plugins that are installed, this package's by its entry point."""
+    run_tests(tmp_path, "-n", "2")
+
+
+def run_tests(folder: Path, *options: str, **environment: str) -> None:
+    (folder / "test_mine.py").write_text(_TESTS)
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", *options, str(folder)]
     run = subprocess.run(
-        [*command, "-p", plugin, "-p", "no:cacheprovider", "-c", os.devnull],
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        if not options
-        else dict(os.environ),
+        [*command, "-p", "no:cacheprovider", "-c", os.devnull],
+        env=os.environ | environment,
         capture_output=True,
         text=True,
         timeout=100,

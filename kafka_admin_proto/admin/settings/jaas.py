@@ -17,6 +17,7 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\([0-3][0-7]{2}|[0-7]{1,2}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "f": "\f", "a": "\a", "v": "\v"}
+_EQUALS, _END = ("sign", "="), ("sign", ";")
 _FORM = 'Module required username="..." password="...";'
 
 
@@ -29,7 +30,7 @@ def read_jaas(text: str) -> dict[str, str]:
     tokens = _tokens(text)
     if len(tokens) < 3:
         raise ConfigurationError(f"sasl.jaas.config is not a login; expected {_FORM}")
-    module, flag, *rest = (token for _, token in tokens)
+    (_, module), (_, flag), *rest = tokens
     name = module.rpartition(".")[2]
     if name not in _MODULES:
         raise ConfigurationError(
@@ -39,15 +40,20 @@ def read_jaas(text: str) -> dict[str, str]:
     if flag.lower() not in ("required", "requisite", "sufficient", "optional"):
         raise ConfigurationError(f"sasl.jaas.config lacks 'required' after {name}")
     options = {}
-    while rest and rest[0] != ";":
-        if len(rest) < 3 or rest[1] != "=":
+    while rest and rest[0] != _END:
+        if len(rest) < 3 or rest[1] != _EQUALS or rest[2][0] == "sign":
             raise ConfigurationError(
                 f"sasl.jaas.config ends or breaks off after {name}; expected {_FORM}"
             )
-        options[rest[0]] = rest[2]
+        (_, option), _, (_, value) = rest[:3]
+        options[option] = value
         del rest[:3]
     if not rest:
         raise ConfigurationError('sasl.jaas.config does not end with ";"')
+    if rest != [_END]:
+        raise ConfigurationError(
+            f'sasl.jaas.config goes on after the first ";"; one login is expected: {_FORM}'
+        )
     return options
 
 

@@ -15,7 +15,7 @@ from kafka_admin_proto import CreateTopicsRequest, DeleteTopicsRequest
 from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.admin.errors import ConnectionFailedError, ConnectionLostError
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
-from tests.admin.leaks import run_without_leaks
+from tests.admin.leaks import no_sockets_left, run_without_leaks, run_without_tasks_left
 from tests.admin.live.controllers import active_controller, node_ended
 from tests.admin.live.kafka_tools import KafkaTools
 from tests.admin.live.proxy import Proxy
@@ -154,8 +154,8 @@ def test_a_lost_answer_to_create_topics(secured: Secured, unique: Names) -> None
             (again,) = await admin.create_topics([NewTopic(name, 2, 1)])
             assert (again.error, again.repeated) == ("TOPIC_ALREADY_EXISTS", False)
 
-    with Proxy(secured.proxy_port, secured.address("PROXIED")) as proxy:
-        run_without_leaks(create())
+    with no_sockets_left(), Proxy(secured.proxy_port, secured.address("PROXIED")) as proxy:
+        run_without_tasks_left(create())
         assert proxy.lost == {CreateTopicsRequest.api_key: 1}
         assert proxy.passed[CreateTopicsRequest.api_key or 0] == 3
 
@@ -175,8 +175,8 @@ def test_a_lost_answer_to_delete_topics(
             (again,) = await admin.delete_topics([name])
             assert (again.error, again.repeated) == ("UNKNOWN_TOPIC_OR_PARTITION", False)
 
-    with Proxy(secured.proxy_port, secured.address("PROXIED")) as proxy:
-        run_without_leaks(delete())
+    with no_sockets_left(), Proxy(secured.proxy_port, secured.address("PROXIED")) as proxy:
+        run_without_tasks_left(delete())
         assert proxy.lost == {DeleteTopicsRequest.api_key: 1}
     assert name not in topics_of(secured.cluster, kafka_tools)
 
@@ -191,9 +191,9 @@ def test_a_request_that_must_not_be_sent_twice(secured: Secured, unique: Names) 
             proxy.lose_answers(CreateTopicsRequest.api_key or 0)
             await admin.send(CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
 
-    with Proxy(secured.proxy_port, secured.address("PROXIED")) as proxy:
+    with no_sockets_left(), Proxy(secured.proxy_port, secured.address("PROXIED")) as proxy:
         with pytest.raises(ConnectionLostError) as raised:
-            run_without_leaks(send())
+            run_without_tasks_left(send())
         assert raised.value.may_have_acted
         assert proxy.passed[CreateTopicsRequest.api_key or 0] == 1
 
