@@ -11,6 +11,7 @@ from pathlib import Path
 from tools.clusters.processes import (
     HOST,
     JVM_OPTIONS,
+    SHIPPED_JVM_OPTIONS,
     class_path,
     log_options,
     start_java,
@@ -42,12 +43,16 @@ class Node:
 
 @dataclass(slots=True)
 class Cluster:
-    """Running nodes by id, and the jars that they run on, which serve clients as well."""
+    """Running nodes by id, and the jars that they run on, which serve clients as well.
+
+    ``as_shipped`` has Kafka's own options of the JVM and no log of requests.
+    """
 
     release: str
     jars: Sequence[Path]
     nodes: dict[int, Node] = field(default_factory=dict)
     others: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    as_shipped: bool = False
 
     @property
     def bootstrap(self) -> str:
@@ -108,8 +113,9 @@ class Cluster:
     def _start(self, node: Node) -> None:
         log = node.folder / "server.log"
         node.log_start = log.stat().st_size if log.exists() else 0
-        options = [*JVM_OPTIONS, *log_options(self.release, node.folder)]
-        command = [*options, "-cp", class_path(self.jars), "kafka.Kafka", "broker.properties"]
+        own = SHIPPED_JVM_OPTIONS if self.as_shipped else JVM_OPTIONS
+        logs = log_options(self.release, node.folder, requests=not self.as_shipped)
+        command = [*own, *logs, "-cp", class_path(self.jars), "kafka.Kafka", "broker.properties"]
         node.process = start_java(command, node.folder)
 
 

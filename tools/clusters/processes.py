@@ -27,6 +27,12 @@ _given: set[int] = set()
 _starter = ThreadPoolExecutor(1, "java")
 #: Small, and quick to start: they live for a minute.
 JVM_OPTIONS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+#: What Kafka's own start script gives a broker where nobody sets anything.
+SHIPPED_JVM_OPTIONS = (
+    "-Xmx1G", "-Xms1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
+    "-XX:MaxInlineLevel=15", "-Djava.awt.headless=true",
+)  # fmt: skip
 
 _LOG4J2 = """\
 status = error
@@ -41,7 +47,7 @@ appender.requests.fileName = {folder}/request.log
 appender.requests.layout.type = PatternLayout
 appender.requests.layout.pattern = [%d] %p %m (%c)%n
 logger.requests.name = kafka.request.logger
-logger.requests.level = debug
+logger.requests.level = {level}
 logger.requests.additivity = false
 logger.requests.appenderRef.requests.ref = requests
 rootLogger.level = info
@@ -54,7 +60,7 @@ log4j.appender.server=org.apache.log4j.FileAppender
 log4j.appender.server.File={folder}/server.log
 log4j.appender.server.layout=org.apache.log4j.PatternLayout
 log4j.appender.server.layout.ConversionPattern=[%d] %p %m (%c)%n
-log4j.logger.kafka.request.logger=DEBUG, requests
+log4j.logger.kafka.request.logger={level}, requests
 log4j.additivity.kafka.request.logger=false
 log4j.appender.requests=org.apache.log4j.FileAppender
 log4j.appender.requests.File={folder}/request.log
@@ -112,11 +118,12 @@ def start_java(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
         ).result()
 
 
-def log_options(release: str, folder: Path) -> list[str]:
-    """Java's options for logs in the folder; 4.0 went from log4j to log4j2."""
+def log_options(release: str, folder: Path, *, requests: bool = True) -> list[str]:
+    """Java's options for logs in the folder, of requests too; 4.0 went from log4j to log4j2."""
     new = int(release.split(".")[0]) >= 4
     file = folder / ("log4j2.properties" if new else "log4j.properties")
-    file.write_text((_LOG4J2 if new else _LOG4J).format(folder=folder))
+    level = "DEBUG" if requests else "WARN"
+    file.write_text((_LOG4J2 if new else _LOG4J).format(folder=folder, level=level))
     return [f"-Dlog4j2.configurationFile={file}" if new else f"-Dlog4j.configuration=file:{file}"]
 
 

@@ -24,6 +24,8 @@ from tools.jars import fetch_runtime
 NEWEST_BROKER = "4.3.1"
 LAST_WITH_ZOOKEEPER = "3.9.2"
 
+#: As in the properties that Kafka ships.
+_SHIPPED_THREADS = {"num.network.threads": "3", "num.io.threads": "8"}
 #: What is to last as long as servers on these ports do.
 Around = Callable[[list[int]], contextlib.AbstractContextManager[object]]
 
@@ -39,15 +41,18 @@ def kraft(
     racks: Sequence[str] = (),
     scram: Sequence[str] = (),
     around: Around = contextlib.nullcontext,
+    as_shipped: bool = False,
 ) -> Iterator[Cluster]:
     """A formatted cluster without ZooKeeper; ``folder`` is for its files.
 
     ``listeners`` stand beside "PLAINTEXT" and "CONTROLLER"; ``racks`` are the nodes' in their
     order; ``scram`` are users as StorageTool's --add-scram takes them. ``around`` is entered with
-    the ports before anything listens on them, and left when all has ended.
+    the ports before anything listens on them, and left when all has ended. ``as_shipped`` is for
+    figures: the JVM with Kafka's own options, Kafka's numbers of threads, and no log of requests.
     """
     names = ["PLAINTEXT", "CONTROLLER", *(each.name for each in listeners)]
     cluster = _planned(folder, release, nodes, names)
+    cluster.as_shipped = as_shipped
     voters = (f"{each.id}@{HOST}:{each.ports['CONTROLLER']}" for each in cluster.nodes.values())
     shared = {
         "process.roles": "broker,controller",
@@ -56,6 +61,7 @@ def kraft(
         "share.coordinator.state.topic.replication.factor": str(min(nodes, 3)),
         "share.coordinator.state.topic.min.isr": "1",
         "share.coordinator.state.topic.num.partitions": "3",
+        **(_SHIPPED_THREADS if as_shipped else {}),
         **(properties or {}),
     }
     for node in cluster.nodes.values():
