@@ -158,7 +158,7 @@ def reassign(
     fine = sum(not row["error"] for row in rows)
     return Answer(
         document=document,
-        tables=[Table(rows=rows, hidden=("error", "message"))],
+        tables=[Table(rows=rows, hidden=("error", "message", "repeated"))],
         errors=[*_errors(rows), *_log_dir_errors(document)],
         notes=[f"{fine} of {len(rows)} partitions are being moved; kap partitions verify with the "
                "same file says when it is done"],
@@ -256,7 +256,7 @@ def cancel(live: Live, file: str, preserve_throttles: bool) -> Answer:
     rows = document["partitions"]
     return Answer(
         document=document,
-        tables=[Table(rows=rows, hidden=("error", "message"))],
+        tables=[Table(rows=rows, hidden=("error", "message", "repeated"))],
         errors=[*_errors(rows), *_log_dir_errors(document), *_throttle_errors(document)],
     )
 

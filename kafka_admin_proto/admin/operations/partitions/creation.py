@@ -10,7 +10,7 @@ from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.failures import Failure, failure, failure_of
 from kafka_admin_proto.admin.operations.metadata import leaderless, metadata_of_names, slices
-from kafka_admin_proto.admin.operations.timeouts import triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.timeouts import LATE, triggers_only, wire_timeout_ms
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees
 from kafka_admin_proto.admin.retry import Deadline, retry_batches
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
@@ -88,7 +88,11 @@ async def send_new_partitions(
     timeout: float,
     validate_only: bool,
 ) -> dict[str, CreatedPartitions]:
-    """What the controller answers, by topic; brokers are not waited for."""
+    """What the controller answers, by topic.
+
+    Brokers are waited for only where it says REQUEST_TIMED_OUT, as far as ``timeout`` allows: what
+    it was late with may come all the same.
+    """
     trigger = not validate_only and await triggers_only(caller, timeout)
 
     async def attempt(names: list[str], left: float) -> dict[str, CreatedPartitions]:
@@ -120,7 +124,11 @@ async def send_new_partitions(
     for name in wanted:
         if name not in results:
             results[name] = failed(name, unanswered("topic"))
-    return {name: await _judged(caller, each, deadline) for name, each in results.items()}
+    judged = {name: await _judged(caller, each, deadline) for name, each in results.items()}
+    if validate_only or timeout <= 0:
+        return judged
+    belated = [each for each in judged.values() if each.error == LATE]
+    return judged | {each.topic: each for each in await _waited_for(caller, belated, deadline)}
 
 
 def _topic(topic: NewPartitions) -> CreatePartitionsTopic:
@@ -141,7 +149,7 @@ def _created(
     answer: CreatePartitionsTopicResult, wanted: NewPartitions, trigger: bool, repeated: bool
 ) -> CreatedPartitions:
     error, message = failure(answer.error_code, answer.error_message)
-    if trigger and error == "REQUEST_TIMED_OUT":
+    if trigger and error == LATE:
         error, message = None, "the controller has taken the request and does not wait for it"
     if repeated and error == "INVALID_PARTITIONS":
         message = _REPEATED
@@ -171,7 +179,15 @@ async def _judged(
 async def _waited_for(
     caller: Caller, results: list[CreatedPartitions], deadline: Deadline
 ) -> list[CreatedPartitions]:
-    counts = {each.topic: each.count for each in results if each.error is None}
+    """The results with what brokers have of them; one that was late is no error once it is there.
+
+    Failures stay as they are, and so does one that was late and was waited for already.
+    """
+    counts = {
+        each.topic: each.count
+        for each in results
+        if each.error in (None, LATE) and each.complete is None
+    }
 
     def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
         return missing_partitions(name, topic, counts[name])
@@ -180,22 +196,28 @@ async def _waited_for(
         left = await every_broker_sees(caller, list(counts), missing, timeout=deadline.left)
     except BrokerError as error:
         return [
-            each
-            if each.error is not None
-            else msgspec.structs.replace(each, message=not_waited_for(error))
+            msgspec.structs.replace(each, message=not_waited_for(error))
+            if each.topic in counts and each.error is None
+            else each
             for each in results
         ]
     return [
-        each
-        if each.error is not None
-        else msgspec.structs.replace(
-            each,
-            complete=each.topic not in left,
-            missing=left.get(each.topic, []),
-            message=late(left[each.topic], deadline) if each.topic in left else each.message,
-        )
+        _completed(each, left.get(each.topic, []), deadline) if each.topic in counts else each
         for each in results
     ]
+
+
+def _completed(
+    result: CreatedPartitions, lacking: list[str], deadline: Deadline
+) -> CreatedPartitions:
+    if not lacking:
+        known = result.message if result.error is None else None
+        return msgspec.structs.replace(result, error=None, message=known, complete=True)
+    if result.error is None:
+        message = late(lacking, deadline)
+    else:
+        message = late(lacking, deadline, f"the controller answered {result.error}")
+    return msgspec.structs.replace(result, message=message, complete=False, missing=lacking)
 
 
 def unanswered(what: str) -> Failure:
@@ -219,9 +241,11 @@ def not_waited_for(error: BrokerError) -> str:
     return f"the controller has taken it, and it is not waited for: {error}"
 
 
-def late(missing: list[str], deadline: Deadline) -> str:
+def late(
+    missing: list[str], deadline: Deadline, answer: str = "the controller has taken it"
+) -> str:
     """The message of a result that is not complete in time."""
     return (
-        f"the controller has taken it, but it is not complete after {deadline.seconds:g} s: "
+        f"{answer}, but it is not complete after {deadline.seconds:g} s: "
         f"{'; '.join(missing)}; the rest may still come"
     )

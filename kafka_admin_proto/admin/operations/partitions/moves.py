@@ -13,11 +13,12 @@ from kafka_admin_proto.admin.operations.failures import (
     failure_of,
     raise_failure,
 )
-from kafka_admin_proto.admin.operations.metadata import slices
+from kafka_admin_proto.admin.operations.metadata import metadata_of_names, slices
 from kafka_admin_proto.admin.operations.partitions.creation import unanswered
 from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline, retry_batches
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -39,15 +40,20 @@ from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 _PARTITIONS_PER_REQUEST = 5_000
 #: Since this version of AlterPartitionReassignments the number of replicas can be held.
 _KEEPS_FACTOR = 1
+_NOTHING_MOVES = "NO_REASSIGNMENT_IN_PROGRESS"
 
 
 class PartitionResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one partition."""
+    """What became of one partition.
+
+    ``repeated``: the answer to an earlier attempt was lost; ``message`` says what follows.
+    """
 
     topic: str
     partition: int
     error: str | None = None
     message: str | None = None
+    repeated: bool = False
 
 
 class OngoingReassignment(msgspec.Struct, frozen=True):
@@ -77,13 +83,19 @@ class MovePartitions(Caller):
     ) -> list[PartitionResult]:
         """Begin to move partitions to other brokers, by (topic, partition), each on its own.
 
-        None cancels what moves. The answer comes when the moves have begun;
-        ``list_partition_reassignments`` has those that are under way. Without
+        None cancels what moves. Where the answer to that was lost and nothing moves any more, it is
+        no error if the partition moved before and has not arrived (``repeated``). The answer comes
+        when the moves have begun; ``list_partition_reassignments`` has those under way. Without
         ``allow_replication_factor_change`` a partition never gets more or fewer replicas
         (brokers from 4.1).
         """
         deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
         lowest = 0 if allow_replication_factor_change else _KEEPS_FACTOR
+        cancelled = [partition for partition, wanted in replicas.items() if wanted is None]
+        moving: dict[Partition, OngoingReassignment] = {}
+        if cancelled:
+            ongoing = await self.list_partition_reassignments(cancelled, timeout=deadline.left)
+            moving = {(each.topic, each.partition): each for each in ongoing}
 
         async def attempt(some: list[Partition], left: float) -> dict[Partition, PartitionResult]:
             request = AlterPartitionReassignmentsRequest(
@@ -109,6 +121,7 @@ class MovePartitions(Caller):
                 (topic.name, each.partition_index): _result(
                     (topic.name, each.partition_index),
                     failure(each.error_code, each.error_message),
+                    reply.maybe_repeated,
                 )
                 for topic in body.responses
                 for each in topic.partitions
@@ -121,7 +134,12 @@ class MovePartitions(Caller):
             lambda partition, error: _result(partition, failure_of(error)),
             deadline=deadline,
         )
-        return [results.get(each) or _result(each, unanswered("partition")) for each in replicas]
+        return [
+            await _judged(self, results[each], moving.get(each), deadline)
+            if each in results
+            else _result(each, unanswered("partition"))
+            for each in replicas
+        ]
 
     async def list_partition_reassignments(
         self,
@@ -165,6 +183,35 @@ def _reassignable(number: int, replicas: Sequence[int] | None) -> ReassignablePa
     return ReassignablePartition(partition_index=number, replicas=wanted)
 
 
-def _result(partition: Partition, found: Failure) -> PartitionResult:
+def _result(partition: Partition, found: Failure, repeated: bool = False) -> PartitionResult:
     topic, number = partition
-    return PartitionResult(topic=topic, partition=number, error=found[0], message=found[1])
+    return PartitionResult(
+        topic=topic, partition=number, error=found[0], message=found[1], repeated=repeated
+    )
+
+
+async def _judged(
+    caller: Caller,
+    result: PartitionResult,
+    before: OngoingReassignment | None,
+    deadline: Deadline,
+) -> PartitionResult:
+    """A NO_REASSIGNMENT_IN_PROGRESS that may be our own doing: did the partition move before?"""
+    if not result.repeated or result.error != _NOTHING_MOVES:
+        return result
+    if before is None:
+        note = "nothing moved before this call either"
+        return msgspec.structs.replace(result, message=note, repeated=False)
+    lost = "the answer to an earlier attempt was lost; the partition moved before this call"
+    try:
+        found = await metadata_of_names(caller, [result.topic], timeout=deadline.left)
+    except KafkaAdminProtoError as error:
+        note = f"{lost} and does not now; where its replicas are could not be looked at: {error}"
+        return msgspec.structs.replace(result, message=note)
+    rows = found[result.topic].partitions if result.topic in found else []
+    now = [each.replica_nodes for each in rows if each.partition_index == result.partition]
+    if before.target in now:
+        note = f"{lost}, and its replicas have arrived at {before.target}: it was not cancelled"
+        return msgspec.structs.replace(result, message=note)
+    note = f"{lost} and does not now: that attempt cancelled it, or another client did"
+    return msgspec.structs.replace(result, error=None, message=note)

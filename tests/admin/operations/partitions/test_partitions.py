@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from kafka_admin_proto.admin.alter.instructions import TopicAlteration
 from kafka_admin_proto.admin.errors import RequestTimedOutError
 from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
@@ -30,9 +31,10 @@ from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
+from tests.admin.fake_caller import Call
 from tests.admin.operations.partitions.cluster import Cluster
 
-TOPIC_AUTHORIZATION_FAILED = 29
+REQUEST_TIMED_OUT, TOPIC_AUTHORIZATION_FAILED = 7, 29
 
 
 def test_each_topic_gets_its_partitions_or_its_error() -> None:
@@ -92,6 +94,75 @@ def test_a_lost_answer_is_looked_at(count: int, error: str | None) -> None:
         (found,) = await cluster.create_partitions([NewPartitions("a", 2, [[2]])])
         assert found.error == error
         assert f"the topic has {count} partitions now" in (found.message or "")
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_partitions_that_a_controller_was_late_with_may_still_come(comes: bool) -> None:
+    async def run() -> None:
+        cluster, timeout = Cluster({"a": [[1]]}), 30.0 if comes else 0.3
+        create = cluster.handlers[CreatePartitionsRequest]
+
+        def handle(request: Message, call: Call) -> Message:
+            answer = create(request, call)
+            assert isinstance(request, CreatePartitionsRequest)
+            assert isinstance(answer, CreatePartitionsResponse)
+            if not request.validate_only:
+                answer.results[0].error_code = REQUEST_TIMED_OUT
+            return answer
+
+        cluster.handlers[CreatePartitionsRequest] = handle
+        if not comes:
+            cluster.deaf[2] = {"a": [[1]]}
+        (found,) = await cluster.create_partitions([NewPartitions("a", 2, [[2]])], timeout=timeout)
+        if comes:
+            assert (found.error, found.message, found.complete) == (None, None, True)
+        else:
+            assert (found.error, found.complete) == ("REQUEST_TIMED_OUT", False)
+            assert found.missing == ["broker 2: topic 'a' has 1 of 2 partitions"]
+            assert "the rest may still come" in (found.message or "")
+        (altered,) = await cluster.alter_topics([TopicAlteration("a", partitions=3)], timeout=timeout)
+        assert (altered.error, altered.complete) == (
+            (None, True) if comes else ("REQUEST_TIMED_OUT", None)
+        )
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_cancelled_move_whose_answer_was_lost(begun: bool) -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 2]]}, instantly=False)
+        if begun:
+            await cluster.alter_partition_reassignments({("a", 0): [3, 2]})
+        cluster.lost = AlterPartitionReassignmentsRequest
+        (found,) = await cluster.alter_partition_reassignments({("a", 0): None})
+        if begun:
+            assert (found.error, found.repeated) == (None, True)
+            assert "that attempt cancelled it" in (found.message or "")
+            assert cluster.replicas("a") == [[1, 2]]
+        else:
+            assert (found.error, found.repeated) == ("NO_REASSIGNMENT_IN_PROGRESS", False)
+
+    asyncio.run(run())
+
+
+def test_a_move_that_ended_before_it_was_cancelled() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 2]]}, instantly=False)
+        await cluster.alter_partition_reassignments({("a", 0): [3, 2]})
+        reassign = cluster.handlers[AlterPartitionReassignmentsRequest]
+
+        def handle(request: Message, call: Call) -> Message | Exception:
+            cluster.arrive()
+            return reassign(request, call)
+
+        cluster.handlers[AlterPartitionReassignmentsRequest] = handle
+        cluster.lost = AlterPartitionReassignmentsRequest
+        (found,) = await cluster.alter_partition_reassignments({("a", 0): None})
+        assert (found.error, found.repeated) == ("NO_REASSIGNMENT_IN_PROGRESS", True)
+        assert "have arrived at [3, 2]" in (found.message or "")
 
     asyncio.run(run())
 
