@@ -101,11 +101,15 @@ class Caller(ABC):
         return await self.call(request, response, to=to, timeout=timeout, versions=versions)
 
     @abstractmethod
-    async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
-        """The live brokers by id."""
+    async def brokers(
+        self, *, refresh: bool = False, timeout: float | None = None
+    ) -> Mapping[int, Broker]:
+        """The live brokers by id, as the client knows them, or read anew."""
 
     @abstractmethod
-    async def versions(self, broker: int | Target = Target.ANY) -> Mapping[int, VersionRange]:
+    async def versions(
+        self, broker: int | Target = Target.ANY, *, timeout: float | None = None
+    ) -> Mapping[int, VersionRange]:
         """What a broker speaks, by api key."""
 
     @abstractmethod

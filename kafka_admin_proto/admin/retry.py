@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
@@ -71,9 +72,14 @@ class Backoff(msgspec.Struct, frozen=True):
 
 
 class Deadline:
-    """A point in time, ``seconds`` from now, for all attempts together."""
+    """A point in time, ``seconds`` from now, for all attempts together.
+
+    Infinity is no end; ValueError for what is no number.
+    """
 
     def __init__(self, seconds: float) -> None:
+        if math.isnan(seconds):
+            raise ValueError("a timeout is a number of seconds, not nan; math.inf never ends")
         self.seconds = seconds
         self._end = time.monotonic() + seconds
 

@@ -129,14 +129,18 @@ class Session(Caller):
         call = Call(request, response, to, deadline, versions=versions, only_once=True)
         return await self._within(call, self._attempts(call))
 
-    async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
-        call = self._cluster_call(self._deadline(None))
+    async def brokers(
+        self, *, refresh: bool = False, timeout: float | None = None
+    ) -> Mapping[int, Broker]:
+        call = self._cluster_call(self._deadline(timeout))
         if refresh:
             self._is_stale = True
         return (await self._within(call, self._cluster(call))).brokers
 
-    async def versions(self, broker: int | Target = Target.ANY) -> Mapping[int, VersionRange]:
-        call = self._cluster_call(self._deadline(None))
+    async def versions(
+        self, broker: int | Target = Target.ANY, *, timeout: float | None = None
+    ) -> Mapping[int, VersionRange]:
+        call = self._cluster_call(self._deadline(timeout))
         call.to = broker
         return (await self._within(call, self._connection(call))).apis
 

@@ -473,8 +473,9 @@ class SyncAdminClient(SyncSession):
     ) -> list[PartitionResult]:
         """Begin to move partitions to other brokers, by (topic, partition), each on its own.
 
-        None cancels what moves. The answer comes when the moves have begun;
-        ``list_partition_reassignments`` has those that are under way. Without
+        None cancels what moves. Where the answer to that was lost and nothing moves any more, it is
+        no error if the partition moved before and has not arrived (``repeated``). The answer comes
+        when the moves have begun; ``list_partition_reassignments`` has those under way. Without
         ``allow_replication_factor_change`` a partition never gets more or fewer replicas
         (brokers from 4.1).
         """
@@ -998,13 +999,17 @@ class SyncAdminClient(SyncSession):
             self._admin.call_owner(request, response, to=to, timeout=timeout, versions=versions)
         )
 
-    def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
-        """The live brokers by id."""
-        return self._run(self._admin.brokers(refresh=refresh))
+    def brokers(
+        self, *, refresh: bool = False, timeout: float | None = None
+    ) -> Mapping[int, Broker]:
+        """The live brokers by id, as the client knows them, or read anew."""
+        return self._run(self._admin.brokers(refresh=refresh, timeout=timeout))
 
-    def versions(self, broker: int | Target = Target.ANY) -> Mapping[int, VersionRange]:
+    def versions(
+        self, broker: int | Target = Target.ANY, *, timeout: float | None = None
+    ) -> Mapping[int, VersionRange]:
         """What a broker speaks, by api key."""
-        return self._run(self._admin.versions(broker))
+        return self._run(self._admin.versions(broker, timeout=timeout))
 
     def call_all(
         self,

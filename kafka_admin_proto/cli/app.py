@@ -33,7 +33,7 @@ _CLUSTER_COMMANDS = {
     "partitions": ("admin.partitions", "partitions"),
     "ping": ("admin.cluster", "ping"),
     "quorum": ("admin.cluster", "quorum"),
-    "request": ("admin.request", "request"),
+    "request": ("admin.request.command", "request"),
     "shell": ("shell", "shell"),
     "topics": ("admin.topics", "topics"),
     "users": ("admin.users", "users"),

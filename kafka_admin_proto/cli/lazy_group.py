@@ -18,6 +18,29 @@ class LazyGroup(click.Group):
         super().__init__(*args, **extra)
         self.lazy = dict(lazy or {})
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        given = list(args)
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            _write_failure(error, given, extra.get("obj") if parent is None else parent.obj)
+            raise
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            _write_failure(error, args, ctx.obj)
+            raise
+
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted([*super().list_commands(context), *self.lazy])
 
@@ -29,3 +52,11 @@ class LazyGroup(click.Group):
             importlib.import_module(f"kafka_admin_proto.cli.{module}"), attribute
         )
         return found
+
+
+def _write_failure(error: click.UsageError, args: list[str], shell: Any) -> None:
+    """A command that there is not is one object too, where one is asked for."""
+    from kafka_admin_proto.cli.admin.common import failures
+    from kafka_admin_proto.cli.admin.common.usage import output_of, write_failure
+
+    write_failure(output_of(args, shell), failures.USAGE, error)

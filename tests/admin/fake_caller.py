@@ -100,12 +100,16 @@ class FakeCaller(Caller):
             return to
         return self.controller if to is Target.CONTROLLER else next(iter(self.known))
 
-    async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+    async def brokers(
+        self, *, refresh: bool = False, timeout: float | None = None
+    ) -> Mapping[int, Broker]:
         if refresh:
             return {id_: each for id_, each in self.known.items() if id_ not in self.gone}
         return self.known
 
-    async def versions(self, broker: int | Target = Target.ANY) -> Mapping[int, VersionRange]:
+    async def versions(
+        self, broker: int | Target = Target.ANY, *, timeout: float | None = None
+    ) -> Mapping[int, VersionRange]:
         return {key: spoken for key, spoken in self.spoken.items() if not spoken.empty}
 
     async def call_all(

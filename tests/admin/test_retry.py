@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,9 @@ def test_transient_errors_are_errors_of_kafka_that_are_retriable() -> None:
 def test_a_deadline_ends() -> None:
     assert Deadline(0).is_over
     assert Deadline(-1).left == 0
+    assert Deadline(float("inf")).left == float("inf")
+    with pytest.raises(ValueError, match="a number of seconds"):
+        Deadline(float("nan"))
     assert 9 < Deadline(10).left <= 10
 
 

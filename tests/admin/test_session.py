@@ -696,3 +696,16 @@ def test_any_request_can_be_sent() -> None:
                 await admin.call(ProduceRequest(acks=0), ProduceResponse, timeout=1)
 
     run_without_leaks(run())
+
+
+def test_brokers_and_versions_have_a_time_of_their_own() -> None:
+    async def run() -> None:
+        cluster = ScriptedCluster([1])
+        cluster.on(ApiVersionsRequest, lambda request, broker: SILENCE)
+        async with cluster, session(cluster.bootstrap) as client:
+            with pytest.raises(RequestTimedOutError, match=r"within 0\.1 s"):
+                await client.brokers(refresh=True, timeout=0.1)
+            with pytest.raises(RequestTimedOutError, match=r"within 0\.1 s"):
+                await client.versions(timeout=0.1)
+
+    run_without_leaks(run())

@@ -99,6 +99,18 @@ def test_a_session_is_renewed_before_it_ends_while_requests_pass() -> None:
     run_without_leaks(run())
 
 
+def test_a_session_of_a_millisecond_is_renewed_once_a_second() -> None:
+    async def run() -> None:
+        async with SaslBroker(lifetime_ms=1) as broker, session(broker, PASSWORD) as client:
+            began = time.monotonic()
+            for _ in range(100):
+                await client.call(ListGroupsRequest(), ListGroupsResponse)
+                await asyncio.sleep(0.002)
+            assert len(broker.logins) <= 1 + (time.monotonic() - began)
+
+    run_without_leaks(run())
+
+
 def test_a_wrong_password_is_refused_at_once_and_never_shown() -> None:
     async def run() -> None:
         async with SaslBroker() as broker, session(broker, "wrong horse") as client:

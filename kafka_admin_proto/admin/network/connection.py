@@ -38,6 +38,9 @@ from kafka_admin_proto.values import Message
 _CLOSE_S = 0.5
 #: The part of a session's lifetime after which to authenticate again, as Kafka's clients do.
 _REAUTHENTICATE = (0.85, 0.95)
+#: Seconds between two authentications, however short a session is: Kafka's brokers take no second
+#: one within a second (``KafkaChannel``).
+_REAUTHENTICATE_PAUSE_S = 1.0
 
 
 class BrokerConnection(asyncio.Protocol):
@@ -225,7 +228,7 @@ class BrokerConnection(asyncio.Protocol):
     def _renew_in(self, lifetime_ms: int) -> None:
         if lifetime_ms > 0:
             delay = lifetime_ms / 1000 * random.uniform(*_REAUTHENTICATE)
-            self._renewal = self._loop.call_later(delay, self._renew)
+            self._renewal = self._loop.call_later(max(delay, _REAUTHENTICATE_PAUSE_S), self._renew)
 
     def _renew(self) -> None:
         if self._failure is None:

@@ -117,7 +117,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         copying replicas may take longer, and goes on. With 0 or less it returns when the
         controller has taken the steps.
         """
-        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         run = _Run(self, plan, deadline, timeout)
         await run.validate()
         if not validate_only:
@@ -137,7 +137,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         dry_run: bool = False,
     ) -> list[AlteredTopic]:
         """Plan, and carry the plan out; ``dry_run`` changes nothing and validates what it can."""
-        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         plan = await self.plan_alter_topics(
             alterations, reading=reading, duplicates=duplicates, seed=seed, timeout=deadline.left
         )

@@ -96,6 +96,7 @@ def describe(
         listing = live.ask(lambda client: client.list_groups())
         failures.near_misses(errors, "group", [each.group_id for each in listing.groups])
     errors += failures.entries("broker", msgspec.to_builtins(failed), "broker")
+    errors += _end_errors(items, ends)
     rows = {"members": _member_rows, "state": _state_rows}.get(shown or "", _offset_rows)
     fine = [item for item in items if not item["error"]]
     return Answer(
@@ -207,6 +208,21 @@ def _with_offsets(described: Any, offsets: Any, ends: Any) -> list[Row]:
         if item["error"] is None and found["error"] is not None:
             item["error"], item["message"] = found["error"], found["message"]
     return items
+
+
+def _end_errors(items: Sequence[Row], ends: Any) -> list[Row]:
+    """An entry for each partition of a group whose lag is not known: where its log ends is not."""
+    failed = {(each.topic, each.partition): each for each in ends if each.error}
+    return [
+        failures.entry(
+            end.error,
+            end.message,
+            {"group": item["group_id"], "topic": end.topic, "partition": end.partition},
+        )
+        for item in items
+        for each in item["offsets"]
+        if (end := failed.get((each["topic"], each["partition"]))) is not None
+    ]
 
 
 def _offset_rows(items: Sequence[Row]) -> list[Row]:

@@ -11,8 +11,9 @@ import click
 import msgspec
 
 from kafka_admin_proto.cli.admin.common import completion, failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, cell
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
+from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import topic_option
 from kafka_admin_proto.cli.admin.common.parameters import Numbers
@@ -126,6 +127,7 @@ def generate(
 )
 @click.option("--additional", is_flag=True, help="Beside reassignments that are going on.")
 @click.option("--dry-run", is_flag=True, help="Say what would be moved.")
+@click.option("--yes", "-y", "--execute", "yes", is_flag=True, help="Do not ask.")
 def reassign(
     live: Live,
     file: str,
@@ -133,17 +135,23 @@ def reassign(
     replica_alter_log_dirs_throttle: int | None,
     additional: bool,
     dry_run: bool,
+    yes: bool,
 ) -> Answer:
-    """Move replicas as a file says. The answer has the way back, in the same form.
+    """Move replicas as a file says, after asking. The answer has the way back, in the same form.
 
     \b
     Examples:
-      kap partitions reassign --reassignment-json-file move.json --throttle 50000000
+      kap partitions reassign --reassignment-json-file move.json --throttle 50000000 --execute
       kap partitions reassign --reassignment-json-file move.json --dry-run
     """
     wanted = _read_reassignment(file)
     if dry_run:
         return _would_move(live, wanted, additional)
+    confirm(
+        f"Move the replicas of {len(wanted)} partition{'s' * (len(wanted) != 1)}?",
+        yes=yes,
+        names=[f"{each.topic}:{each.partition} → {cell(each.replicas)}" for each in wanted],
+    )
     found = live.ask(
         lambda client: client.execute_reassignment(
             wanted,
@@ -200,6 +208,8 @@ def _would_move(live: Live, wanted: Sequence[PartitionReplicas], additional: boo
 def verify(live: Live, file: str, preserve_throttles: bool) -> Answer:
     """Say how far a reassignment is. Removes its throttles when all of it is done.
 
+    What does not move and is not where the file says is an error: exit code 1.
+
     \b
     Example:
       kap partitions verify --reassignment-json-file move.json
@@ -213,8 +223,12 @@ def verify(live: Live, file: str, preserve_throttles: bool) -> Answer:
     return Answer(
         document=document,
         tables=[Table(rows=rows), Table(rows=document["log_dirs"])],
-        errors=[*_unknown(rows), *_throttle_errors(document)],
-        notes=["done" if document["done"] else "not done yet"],
+        errors=[
+            *_unknown(rows),
+            *_elsewhere(rows, document["log_dirs"]),
+            *_throttle_errors(document),
+        ],
+        notes=["nothing moves any more" if document["done"] else "not done yet"],
     )
 
 
@@ -271,6 +285,25 @@ def _unknown(rows: Sequence[Row]) -> list[Row]:
             where = {"topic": row["topic"], "partition": row["partition"]}
             error = unknown_partition(row["topic"], row["partition"])
             found.append(failures.entry(error.error, error.message, where))
+    return found
+
+
+def _elsewhere(rows: Sequence[Row], log_dirs: Sequence[Row]) -> list[Row]:
+    """An entry for what has stopped short of where the file says: waiting would not help."""
+    found = []
+    for row in rows:
+        if row["state"] == "other_replicas":
+            message = (
+                f"nothing moves, and its replicas are {cell(row['replicas'])}, not "
+                f"{cell(row['wanted'])}"
+            )
+            where = {"topic": row["topic"], "partition": row["partition"]}
+            found.append(failures.entry(failures.NOT_COMPLETE, message, where))
+    for row in log_dirs:
+        if row["state"] == "not_moving":
+            message = f"nothing moves, and it is in {row['path']}, not in {row['wanted']}"
+            where = {key: row[key] for key in ("topic", "partition", "broker")}
+            found.append(failures.entry(failures.NOT_COMPLETE, message, where))
     return found
 
 

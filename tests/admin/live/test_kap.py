@@ -108,7 +108,7 @@ def test_moving_leading_configuring(
     move = {"topic": name, "partition": 0, "replicas": [third, second]}
     file.write_text(json.dumps({"version": 1, "partitions": [move]}))
     ours = f"--reassignment-json-file {file}"
-    run(cluster, f"partitions reassign {ours} --throttle 10000000")
+    run(cluster, f"partitions reassign {ours} --throttle 10000000 --execute")
 
     def is_completed() -> bool:
         state = run(cluster, f"partitions verify {ours}")

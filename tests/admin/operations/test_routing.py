@@ -181,7 +181,9 @@ def test_coordinators_are_the_same_by_one_request_and_by_many(
 
 def test_a_silent_cluster_does_not_outlast_the_timeout() -> None:
     class Silent(FakeCaller):
-        async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+        async def brokers(
+            self, *, refresh: bool = False, timeout: float | None = None
+        ) -> Mapping[int, Broker]:
             await asyncio.sleep(60)
             return self.known
 

@@ -70,7 +70,9 @@ def test_no_topics_and_no_time() -> None:
 
 def test_a_cluster_that_is_silent_does_not_outlast_the_timeout() -> None:
     class Silent(Topics):
-        async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+        async def brokers(
+            self, *, refresh: bool = False, timeout: float | None = None
+        ) -> Mapping[int, Broker]:
             await asyncio.sleep(60)
             return self.known
 
@@ -82,7 +84,9 @@ def test_a_cluster_that_is_silent_does_not_outlast_the_timeout() -> None:
 
 def test_what_the_client_was_waiting_for_is_said() -> None:
     class Late(Topics):
-        async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+        async def brokers(
+            self, *, refresh: bool = False, timeout: float | None = None
+        ) -> Mapping[int, Broker]:
             raise RequestTimedOutError("waiting for the answer of broker 1")
 
     [sentence] = wait(Late([Topic("a", [[1]])]))["a"]

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.cli.admin.common.answer import cell
-from kafka_admin_proto.cli.admin.request import _with
+from kafka_admin_proto.cli.admin.request.effects import EFFECTS, Effect, effect_of
+from kafka_admin_proto.cli.admin.request.fields import request_json, set_at
 from kafka_admin_proto.cli.shell.history import is_secret_line
+from kafka_admin_proto.schema.catalog import catalog
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.scripted_broker import ScriptedBroker
 
@@ -89,6 +94,7 @@ def test_dry_runs_change_nothing(run: Run, broker: ScriptedBroker) -> None:
         "offsets delete --group billing --topic orders",
         "offsets delete-records orders:0:4",
         "leaders elect --all-topics --election-type unclean",
+        "partitions reassign --reassignment-json-file tests/cli/admin/move.json",
         "request DeleteTopics --version 5 --set topicNames[0]=orders",
     ],
 )
@@ -116,6 +122,62 @@ def test_no_password_on_the_command_line(name: str, run: Run, tmp_path: Path) ->
     file.write_text(f"{name}=hunter2\n")
     result = run(f"configs set --broker 1 --config-file {file} --output json")
     assert (result.exit_code, "hunter2" in result.output) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "refused"),
+    [
+        ("SaslAuthenticate --set authBytes=aHVudGVyMg==", True),
+        ("RenewDelegationToken --set hmac=aHVudGVyMg==", True),
+        ("AlterUserScramCredentials --set upsertions[0].saltedPassword=aHVudGVyMg==", True),
+        ("AlterUserScramCredentials --set 'upsertions=[{\"salt\": \"hunter2\"}]'", True),
+        ("AlterConfigs --set resources[0].configs[0].value=hunter2"
+         " --set resources[0].configs[0].name=ssl.key.password", True),
+        ("AlterConfigs --set"
+         " 'resources.0.configs=[{\"name\":\"a.password\",\"value\":\"hunter2\"}]'", True),
+        ("AlterConfigs --set resources[0].configs[0].name=ssl.key.password", False),
+        ("IncrementalAlterConfigs --set resources[0].configs[0].value=hunter2"
+         " --set resources[0].configs[1].name=ssl.key.password", False),
+        ("AlterUserScramCredentials --set deletions[0].name=hunter2", False),
+        ("Metadata --set topics[0].name=hunter2", False),
+    ],
+)  # fmt: skip
+def test_credentials_are_not_for_set(arguments: str, refused: bool, run: Run) -> None:
+    api, *sets = shlex.split(arguments)
+    pairs = [each for each in sets if each != "--set"]
+    if not refused:
+        assert request_json(f"{api}Request", None, pairs)
+        return
+    result = run(f"request {arguments} --yes")
+    assert (result.exit_code, "JSON on standard input" in result.stderr) == (2, True)
+    assert "hunter2" not in result.output
+
+
+def test_a_value_beside_a_secret_name_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "request.json"
+    configs = [{"name": "ssl.key.password"}, {"name": "retention.ms", "value": "hunter2"}]
+    file.write_text(json.dumps({"resources": [{"configs": configs}]}))
+    assert request_json("AlterConfigsRequest", str(file), [])
+    fine = request_json("AlterConfigsRequest", str(file), ["resources[0].configs[1].value=5"])
+    assert fine["resources"][0]["configs"][1]["value"] == 5
+    with pytest.raises(click.UsageError, match="may be a credential"):
+        request_json("AlterConfigsRequest", str(file), ["resources[0].configs[0].value=5"])
+
+
+def test_every_request_reads_or_changes_or_destroys() -> None:
+    """A new api is put into the list, or this fails; what is not listed asks."""
+    requests = [name for name in catalog().names() if catalog().entry(name).type == "request"]
+    listed = [api for apis in EFFECTS.values() for api in apis]
+    assert sorted(listed) == sorted(name.removesuffix("Request") for name in requests)
+    for name in requests:
+        effect = effect_of(name)
+        if re.search(r"Delete|Remove|Unregister|Expire", name):
+            assert effect is Effect.DESTROYS, name
+        if re.search(r"Create|Alter|Update|Write|Add|Commit|Heartbeat|Register|Join|Leave", name):
+            assert effect is not Effect.READS, name
+        if re.search(r"(?<!Unregister)(?<!Share)(Describe|List[A-Z]|^Read|^Find|^Fetch)", name):
+            assert effect is Effect.READS, name
+    assert effect_of("BrandNewRequest") is Effect.DESTROYS
 
 
 def test_ctrl_c_ends_a_command_with_one_object(broker: ScriptedBroker) -> None:
@@ -180,7 +242,7 @@ steps = st.lists(st.sampled_from(["a", "b", 0]), min_size=1, max_size=5)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
 def test_what_is_set_stands_at_its_path(path: list[str | int]) -> None:
-    found = _with({} if isinstance(path[0], str) else [], path, "new", "path")
+    found = set_at({} if isinstance(path[0], str) else [], path, "new", "path")
     for step in path:
         found = found[step]
     assert found == "new"

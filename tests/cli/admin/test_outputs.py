@@ -6,9 +6,14 @@ import json
 import re
 from typing import Any
 
+import click
 import pytest
 import yaml
 
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand
+from kafka_admin_proto.cli.admin.common.usage import FLAGS
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.lazy_group import LazyGroup
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.scripted_broker import ScriptedBroker
 
@@ -28,7 +33,7 @@ COMMANDS = [
     "partitions list",
     "partitions generate --topic orders --broker-list 1,2,3",
     "partitions reassign --reassignment-json-file tests/cli/admin/move.json --dry-run",
-    "partitions verify --reassignment-json-file tests/cli/admin/move.json",
+    "partitions verify --reassignment-json-file tests/cli/admin/stay.json",
     "partitions cancel --reassignment-json-file tests/cli/admin/move.json",
     "leaders elect --topic orders --topic nothere --timeout 0",
     "configs get --topic orders --topic nothere",
@@ -165,6 +170,11 @@ def test_json_that_is_too_deep_is_refused(run: Run) -> None:
         ("request Metadata --json /nowhere", "UsageError"),
         ("offsets delete-records --offset-json-file /nowhere -o json", "UsageError"),
         ("topics delete orders --output json", "UsageError"),
+        ("topics delete orders --no-such-option -yojson", "UsageError"),
+        ("topics nothere --output json", "UsageError"),
+        ("nothere -b localhost:1 -o json", "UsageError"),
+        ("topics --output json list", "UsageError"),
+        ("--output json topics list", "UsageError"),
         ("configs get --broker one -o json", "ValueError"),
         ("topics describe --topic-id nonsense -o json", "TopicIdError"),
         ("topics describe 'a.*' --topic-id AAAAAAAAAAAAAAAAAAAAAQ -o json", "UsageError"),
@@ -178,6 +188,30 @@ def test_usage_errors_are_one_object_too(command: str, name: str, run: Run) -> N
     found = json.loads(result.stdout)
     assert [each["error"] for each in found["errors"]] == [name]
     assert found["errors"][0]["message"] in result.stderr
+
+
+def test_a_group_without_a_command_is_one_object(run: Run) -> None:
+    result = run("topics", env={"KAP_OUTPUT": "json"})
+    assert result.exit_code == 2
+    (error,) = json.loads(result.stdout)["errors"]
+    assert error["message"] == "name a command: kap topics --help lists them"
+
+
+def test_options_of_one_letter_without_a_value() -> None:
+    """Where the arguments do not parse, these may stand in front of -o in one argument."""
+    context = click.Context(kap)
+    flags = {"-h"}
+    for name in kap.list_commands(context):
+        group = kap.get_command(context, name)
+        commands = [group]
+        if isinstance(group, LazyGroup):
+            commands = [group.get_command(context, each) for each in group.list_commands(context)]
+        for command in commands:
+            if isinstance(command, ClusterCommand):
+                for option in command.params:
+                    if isinstance(option, click.Option) and option.is_flag:
+                        flags |= {each for each in option.opts if len(each) == 2}
+    assert {f"-{letter}" for letter in FLAGS} == flags
 
 
 def test_the_environment_chooses_the_output(run: Run) -> None:

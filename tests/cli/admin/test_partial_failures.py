@@ -84,7 +84,7 @@ def test_a_log_dir_that_is_refused_is_an_error(
     row = {"topic": "orders", "partition": 0, "replicas": [1, 2], "log_dirs": ["/nothere", "any"]}
     file = tmp_path / "move.json"
     file.write_text(json.dumps({"version": 1, "partitions": [row]}))
-    found = answer_of(run, f"partitions reassign --reassignment-json-file {file}", 1)
+    found = answer_of(run, f"partitions reassign --execute --reassignment-json-file {file}", 1)
     (error,) = found["errors"]
     assert (error["error"], error["broker"], error["log_dir"]) == (
         "LOG_DIR_NOT_FOUND", 1, "/nothere",
@@ -92,7 +92,7 @@ def test_a_log_dir_that_is_refused_is_an_error(
 
 
 def test_throttles_that_stay_are_an_error(run: Run, broker: ScriptedBroker) -> None:
-    file = "--reassignment-json-file tests/cli/admin/move.json"
+    file = "--reassignment-json-file tests/cli/admin/stay.json"
     for command in ("verify", "cancel"):
         refused = m.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse(
             error_code=TOPIC_REFUSED, resource_type=2, resource_name="orders"
@@ -125,6 +125,28 @@ def test_a_time_that_could_not_be_looked_up_is_not_the_end_of_the_log(
     assert broker.groups["billing"]["orders", 0] == 40
 
 
+def test_a_lag_that_is_not_known_is_an_error(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_offsets = broker._ListOffsets
+
+    def answer(request: m.ListOffsetsRequest) -> Message:
+        response = list_offsets(request)
+        assert isinstance(response, m.ListOffsetsResponse)
+        for partition in response.topics[0].partitions:
+            if partition.partition_index == 1:
+                partition.error_code, partition.offset = TOPIC_REFUSED, -1
+        return response
+
+    monkeypatch.setattr(broker, "_ListOffsets", answer)
+    found = answer_of(run, "groups describe billing", 1)
+    assert [each["lag"] for each in found["groups"][0]["offsets"]] == [60, None]
+    (error,) = found["errors"]
+    assert (error["group"], error["topic"], error["partition"], error["error"]) == (
+        "billing", "orders", 1, "TOPIC_AUTHORIZATION_FAILED",
+    )  # fmt: skip
+
+
 def test_log_dirs_of_an_unknown_topic(run: Run) -> None:
     found = answer_of(run, "logdirs --topic nothere", 1)
     assert found["errors"][0]["topic"] == "nothere"
@@ -153,7 +175,7 @@ def test_a_dry_run_of_a_reassignment_knows_the_live_brokers(run: Run, tmp_path: 
     file = tmp_path / "move.json"
     row = {"topic": "orders", "partition": 0, "replicas": [1, 9]}
     file.write_text(json.dumps({"version": 1, "partitions": [row]}))
-    for more in ("", "--dry-run"):
+    for more in ("--yes", "--dry-run"):
         result = run(f"partitions reassign --reassignment-json-file {file} {more}")
         assert (result.exit_code, "broker 9 is not among" in result.stderr) == (2, True)
 
@@ -237,6 +259,15 @@ def test_a_partition_that_is_not_there_is_not_verified(run: Run) -> None:
     data = json.dumps({"version": 1, "partitions": [row]})
     found = answer_of(run, "partitions verify --reassignment-json-file -", 1, data)
     assert [each["topic"] for each in found["errors"]] == ["nothere"]
+
+
+def test_replicas_that_stopped_elsewhere_are_no_success(run: Run) -> None:
+    file = "--reassignment-json-file tests/cli/admin/move.json"
+    found = answer_of(run, f"partitions verify {file}", 1)
+    (error,) = found["errors"]
+    assert (error["error"], error["partition"]) == ("NotComplete", 0)
+    assert error["message"] == "nothing moves, and its replicas are 1,2, not 2,3"
+    assert found["partitions"][0]["state"] == "other_replicas"
 
 
 def test_the_names_of_the_drafts_errors_are_shown(run: Run) -> None:

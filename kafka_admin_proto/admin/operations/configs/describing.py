@@ -146,13 +146,15 @@ class DescribeConfigs(Caller):
         Brokers from 3.7 list client metrics alone. Raises UnsupportedVersionError for others.
         """
         numbers = [type_number(each) for each in types]
-        spoken = (await self.versions(Target.ANY)).get(_LIST_CONFIG_RESOURCES, VersionRange.NONE)
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        apis = await self.versions(Target.ANY, timeout=deadline.left)
+        spoken = apis.get(_LIST_CONFIG_RESOURCES, VersionRange.NONE)
         # Version 0 has no types in its request: client metrics are all that it lists.
         old = numbers == [type_number("client_metrics")] and _ALL_TYPES not in spoken
         reply = await self.call(
             ListConfigResourcesRequest(resource_types=[] if old else numbers),
             ListConfigResourcesResponse,
-            timeout=timeout,
+            timeout=deadline.left,
             versions=VersionRange(0, 0) if old else VersionRange(_ALL_TYPES, MAX_VERSION),
         )
         raise_failure(reply.body.error_code, context="ListConfigResources")

@@ -73,7 +73,7 @@ class CreatePartitions(Caller):
             if topic.topic in wanted:
                 raise ValueError(f"topic {topic.topic!r} is to get partitions twice in one call")
             wanted[topic.topic] = topic
-        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         results = await send_new_partitions(self, wanted, deadline, timeout, validate_only)
         answered = [results[name] for name in wanted]
         if validate_only or timeout <= 0:

@@ -66,7 +66,7 @@ class ElectLeaders(Caller):
         if election not in get_args(Election):
             raise ValueError(f"election is {election!r}; it is 'preferred' or 'unclean'")
         asked = list(dict.fromkeys(partitions or ()))
-        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
 
         async def attempt(some: list[Partition], left: float) -> dict[Partition, ElectedLeader]:
             return await _elect(self, some, election, left)

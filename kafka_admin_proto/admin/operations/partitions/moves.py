@@ -89,7 +89,7 @@ class MovePartitions(Caller):
         ``allow_replication_factor_change`` a partition never gets more or fewer replicas
         (brokers from 4.1).
         """
-        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         lowest = 0 if allow_replication_factor_change else _KEEPS_FACTOR
         cancelled = [partition for partition, wanted in replicas.items() if wanted is None]
         moving: dict[Partition, OngoingReassignment] = {}

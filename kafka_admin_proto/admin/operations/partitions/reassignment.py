@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import AdminError, InstructionError
 from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs
 from kafka_admin_proto.admin.operations.log_dirs import (
@@ -41,8 +42,11 @@ from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_to
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.placement import count_moves, regenerate
 
-#: Seconds between two attempts to move a replica into a log dir of a broker that lacks it still.
+#: Seconds between two looks, and between two attempts to move a replica into a log dir of a broker
+#: that lacks it still.
 _PAUSE_S = 0.1
+#: Seconds that brokers may lag behind the controller, which no longer lists a move.
+_SETTLING_S = 1.0
 #: The error of such an attempt.
 _NOT_THERE = "REPLICA_NOT_AVAILABLE"
 
@@ -149,7 +153,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         """
         rows = list(partitions)
         check_reassignment(rows)
-        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         ongoing = await check_moves(self, rows, additional=additional, timeout=deadline.left)
         wanted = {(row.topic, row.partition): row.replicas for row in rows}
         current = await read_replicas(self, {row.topic for row in rows}, deadline)
@@ -195,8 +199,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         rows = list(partitions)
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         ongoing = await self.list_partition_reassignments(timeout=deadline.left)
-        current = await read_replicas(self, {row.topic for row in rows}, deadline, strict=False)
-        states = [partition_state(row, ongoing, current) for row in rows]
+        states = await _settled_states(self, rows, ongoing, deadline)
         log_dirs = await log_dir_states(self, rows, deadline)
         done = not ongoing and not any(
             each.state in ("in_progress", "other_log_dir") for each in log_dirs
@@ -216,7 +219,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
     ) -> CancelledReassignment:
         """Let those of the partitions that move go back, also from log dirs; throttles go."""
         rows = list(partitions)
-        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         ongoing = await self.list_partition_reassignments(
             [(row.topic, row.partition) for row in rows], timeout=deadline.left
         )
@@ -235,6 +238,22 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
             return CancelledReassignment(results, moved)
         failed = await _unthrottle(self, rows, deadline)
         return CancelledReassignment(results, moved, not failed, _not_removed(failed))
+
+
+async def _settled_states(
+    caller: Caller,
+    rows: Sequence[PartitionReplicas],
+    ongoing: list[OngoingReassignment],
+    deadline: Deadline,
+) -> list[PartitionState]:
+    """How far the partitions are; a broker has a moment to hear of a move that has just ended."""
+    settling = Deadline(min(deadline.left, _SETTLING_S))
+    while True:
+        current = await read_replicas(caller, {row.topic for row in rows}, deadline, strict=False)
+        states = [partition_state(row, ongoing, current) for row in rows]
+        if settling.is_over or not any(each.state == "other_replicas" for each in states):
+            return states
+        await asyncio.sleep(min(_PAUSE_S, settling.left))
 
 
 async def check_moves(

@@ -120,7 +120,7 @@ class CreateTopics(Caller):
             wanted[topic.name] = topic
         if not wanted:
             return []
-        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         before = {} if validate_only else await _ids_before(self, list(wanted), deadline)
         trigger = await triggers_only(self, timeout)
 

@@ -98,7 +98,7 @@ class DeleteTopics(Caller):
         asked: list[str | UUID] = once_each(
             [*names, *map(topic_uuid, topic_ids)], str, duplicates=duplicates, what="delete"
         )
-        deadline = Deadline(timeout if timeout > 0 else self.default_timeout)
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         items = once_each(
             await _resolved(self, asked, deadline),
             lambda each: each.name or str(each.topic_id),
@@ -106,7 +106,7 @@ class DeleteTopics(Caller):
             what="delete",
         )
         trigger = await triggers_only(self, timeout)
-        by_id = await _has_ids(self)
+        by_id = await _has_ids(self, deadline)
         results = await _delete(self, items, by_id=by_id, trigger=trigger, deadline=deadline)
         # A broker that had not heard of the newest topic of that name gave an older one's id.
         stale = [
@@ -143,9 +143,9 @@ async def _resolved(caller: Caller, asked: Sequence[str | UUID], deadline: Deadl
     ]
 
 
-async def _has_ids(caller: Caller) -> bool:
-    spoken = (await caller.versions(Target.CONTROLLER)).get(_DELETE_TOPICS, VersionRange.NONE)
-    return _BY_ID in spoken
+async def _has_ids(caller: Caller, deadline: Deadline) -> bool:
+    spoken = await caller.versions(Target.CONTROLLER, timeout=deadline.left)
+    return _BY_ID in spoken.get(_DELETE_TOPICS, VersionRange.NONE)
 
 
 async def _delete(

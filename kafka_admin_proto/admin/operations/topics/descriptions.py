@@ -187,7 +187,7 @@ async def _read(
     found: dict[str, TopicDescription] = {}
     if names is not None and not names:
         return found
-    if DESCRIBE_TOPIC_PARTITIONS in await caller.versions(Target.ANY):
+    if DESCRIBE_TOPIC_PARTITIONS in await caller.versions(Target.ANY, timeout=deadline.left):
         for topic in (await read_pages(caller, names, deadline)).values():
             if topic.name is not None:
                 found[topic.name] = _described(topic, operations)

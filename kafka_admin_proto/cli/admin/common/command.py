@@ -7,7 +7,6 @@ def list_topics(live: Live, topic: tuple[str, ...]) -> Answer: ...
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +21,12 @@ from kafka_admin_proto.cli.admin.common.settings import (
     shared_options,
     split_settings,
 )
+from kafka_admin_proto.cli.admin.common.usage import output_of, write_failure
 from kafka_admin_proto.cli.lazy_group import LazyGroup
 from kafka_admin_proto.errors import KafkaAdminProtoError
 
 if TYPE_CHECKING:
     from kafka_admin_proto.cli.admin.common.live import ShellState
-
-#: Outputs that have an answer on standard output even where the command did not run.
-_STRUCTURED = ("json", "jsonl", "yaml")
 
 
 class ClusterCommand(click.Command):
@@ -67,9 +64,8 @@ class ClusterCommand(click.Command):
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
             shell: ShellState | None = None if parent is None else parent.obj
-            usual = os.environ.get("KAP_OUTPUT") if shell is None else shell.settings.output
-            output = _output_asked(given) or usual or self.default_output
-            self._fail(output, failures.USAGE, error)
+            output = output_of(given, shell, self.default_output)
+            write_failure(output, failures.USAGE, error, self.items)
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -89,19 +85,22 @@ class ClusterCommand(click.Command):
             with live:
                 answer = ctx.invoke(self.callback, live, **parameters)
         except DeclinedError as error:
-            self._fail(live.output, failures.DECLINED, error)
+            write_failure(live.output, failures.DECLINED, error, self.items)
             raise
         except click.UsageError as error:
-            self._fail(live.output, failures.USAGE, error)
+            write_failure(live.output, failures.USAGE, error, self.items)
             raise
         except (KeyboardInterrupt, click.Abort):
-            self._fail(live.output, failures.INTERRUPTED, click.ClickException("interrupted"))
+            interrupted = click.ClickException("interrupted")
+            write_failure(live.output, failures.INTERRUPTED, interrupted, self.items)
             raise
         except (KafkaAdminProtoError, ValueError) as error:
             if failures.is_usage(error):
-                self._fail(live.output, type(error).__name__, click.UsageError(str(error)))
-                raise click.UsageError(str(error), ctx) from error
-            answer = self._empty(failures.of_exception(error))
+                usage = click.UsageError(str(error), ctx)
+                write_failure(live.output, type(error).__name__, usage, self.items)
+                raise usage from error
+            document: Row = {} if self.items is None else {self.items: []}
+            answer = Answer(document=document, tables=(), errors=[failures.of_exception(error)])
         write(answer, live.output, self.items)
         if answer.exit_code:
             ctx.exit(answer.exit_code)
@@ -119,15 +118,6 @@ class ClusterCommand(click.Command):
                 with formatter.section(title):
                     formatter.write_dl(records)
 
-    def _empty(self, error: Row) -> Answer:
-        document: Row = {} if self.items is None else {self.items: []}
-        return Answer(document=document, tables=(), errors=[error])
-
-    def _fail(self, output: str, name: str, error: click.ClickException) -> None:
-        """What a script gets of a command that did not run; people get the message of click."""
-        if output in _STRUCTURED:
-            write(self._empty(failures.entry(name, error.format_message())), output, self.items)
-
 
 #: What an option is applied to.
 Function = Callable[..., Answer]
@@ -138,15 +128,3 @@ def lazy_group(name: str, help: str, elsewhere: Mapping[str, str] | None = None)
     """A group of commands; ``elsewhere``: name of a command → the module here that has it."""
     lazy = {each: (f"admin.{module}", each) for each, module in (elsewhere or {}).items()}
     return LazyGroup(name, help=help, lazy=lazy)
-
-
-def _output_asked(args: Sequence[str]) -> str:
-    """The output that arguments ask for which could not be parsed."""
-    found = ""
-    for place, argument in enumerate(args):
-        name, _, value = argument.partition("=")
-        if name in ("--output", "-o"):
-            found = value or "".join(args[place + 1 : place + 2])
-        elif argument.startswith("-o"):
-            found = argument[2:]
-    return found

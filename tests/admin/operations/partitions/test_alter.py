@@ -272,7 +272,9 @@ def test_the_values_of_configs_go_out_as_they_are() -> None:
 
 def test_a_silent_cluster_does_not_outlast_the_timeout() -> None:
     class Silent(Cluster):
-        async def brokers(self, *, refresh: bool = False) -> Mapping[int, Broker]:
+        async def brokers(
+            self, *, refresh: bool = False, timeout: float | None = None
+        ) -> Mapping[int, Broker]:
             await asyncio.sleep(60)
             return self.known
 

@@ -122,7 +122,9 @@ def test_partitions_that_a_controller_was_late_with_may_still_come(comes: bool) 
             assert (found.error, found.complete) == ("REQUEST_TIMED_OUT", False)
             assert found.missing == ["broker 2: topic 'a' has 1 of 2 partitions"]
             assert "the rest may still come" in (found.message or "")
-        (altered,) = await cluster.alter_topics([TopicAlteration("a", partitions=3)], timeout=timeout)
+        (altered,) = await cluster.alter_topics(
+            [TopicAlteration("a", partitions=3)], timeout=timeout
+        )
         assert (altered.error, altered.complete) == (
             (None, True) if comes else ("REQUEST_TIMED_OUT", None)
         )

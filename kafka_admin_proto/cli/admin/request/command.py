@@ -1,28 +1,20 @@
-"""``kap request``: any request of the protocol, from JSON, and its response as JSON."""
+"""The command ``kap request``."""
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import click
-import msgspec
 
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
-
-#: Beginnings of the names of requests that destroy what nobody can bring back.
-_DESTRUCTIVE = re.compile(r"Delete|OffsetDelete|StopReplica|UnregisterBroker|RemoveRaftVoter")
-#: A step of a path: a name, or an index as in topics[0] or topics.0.
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
-#: No list of a request that --set makes is longer.
-_LONGEST = 10_000
-
+from kafka_admin_proto.cli.admin.request.effects import Effect, effect_of
+from kafka_admin_proto.cli.admin.request.fields import request_json, with_defaults
 
 #: Whichever: the request goes through the session below.
 _OPERATIONS = ("topics.descriptions:DescribeTopics",)
@@ -52,7 +44,7 @@ _OPERATIONS = ("topics.descriptions:DescribeTopics",)
 )
 @click.option("--controller", is_flag=True, help="Ask the active controller.")
 @click.option("--show-secrets", is_flag=True, help="Do not mask secrets in the response.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask before a request that deletes.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before a request that may destroy.")
 def request(
     live: Live,
     api: str,
@@ -67,7 +59,8 @@ def request(
     """Send any request and print its response, both as Kafka's own JSON.
 
     The request is JSON on standard input or in a file, with --set on top; fields that are not
-    named are at their defaults. kap schema show API@VERSION lists the fields.
+    named are at their defaults. kap schema show API@VERSION lists the fields. Credentials are
+    not for --set: everybody on this machine can read command lines.
 
     \b
     Examples:
@@ -87,8 +80,8 @@ def request(
     name = _message_name(api)
     if source is None and not sets and not live.in_shell and sys.stdin and not sys.stdin.isatty():
         source = "-"
-    given = _fields(source, sets)
-    if _DESTRUCTIVE.match(name):
+    given = request_json(name, source, sets)
+    if effect_of(name) is Effect.DESTROYS:
         confirm(f"Send {name}?", yes=yes)
 
     async def ask(client: Any) -> Any:
@@ -98,7 +91,7 @@ def request(
         chosen = version
         if chosen is None:
             chosen = _newest(name, await client.versions(to))
-        body = codec(name, chosen).from_json(_whole(name, chosen, given))
+        body = codec(name, chosen).from_json(with_defaults(name, chosen, given))
         response = codec(name.removesuffix("Request") + "Response", chosen).value_class
         return await client.call(
             body, response, to=to, repeatable=False, versions=VersionRange(chosen, chosen)
@@ -154,78 +147,6 @@ def _newest(name: str, apis: Any) -> int:
     return int(shared.highest)
 
 
-def _whole(name: str, version: int, given: Any) -> Any:
-    """The request with each field that was not given at its default, in structs inside too."""
-    from kafka_admin_proto.codec import codec
-    from kafka_admin_proto.schema.catalog import catalog
-    from kafka_admin_proto.schema.names import python_name
-
-    found = codec(name, version)
-    spec = catalog().spec(name)
-    structs = spec.structs()
-
-    def example(struct: str, fields: Any) -> Any:
-        """A struct with one item in each list of structs that this version has."""
-        inside = {
-            python_name(field.name): [
-                example(field.type.element, structs[field.type.element].fields)
-            ]
-            for field in fields
-            if field.type.is_struct and field.type.is_array and version in field.versions
-        }
-        kind = found.value_class
-        return (kind if struct == name else getattr(kind, struct))(**inside)
-
-    filled = found.to_json(example(name, spec.fields))
-    return _filled(given, filled, found.to_json(found.value_class()))
-
-
-def _filled(given: Any, example: Any, default: Any) -> Any:
-    """``given`` with what it lacks of ``default``; items of lists are like those of ``example``."""
-    if isinstance(given, list) and isinstance(example, list) and example:
-        (item,) = example
-        if not isinstance(item, dict):
-            return given
-        bare = {
-            key: [] if isinstance(each, list) and each and isinstance(each[0], dict) else each
-            for key, each in item.items()
-        }
-        return [_filled(each, item, bare) for each in given]
-    if isinstance(given, dict) and isinstance(example, dict) and isinstance(default, dict):
-        parts = {key: _filled(each, example.get(key), default.get(key))
-                 for key, each in given.items()}  # fmt: skip
-        return {**default, **parts}
-    return given
-
-
-def _fields(source: str | None, sets: tuple[str, ...]) -> Any:
-    """The request's JSON: what was read, with --set on top. Raises click.UsageError."""
-    given: Any = {}
-    if source is not None:
-        try:
-            with click.open_file(source, "rb") as file:
-                text = file.read()
-        except OSError as error:
-            raise click.UsageError(f"cannot read {source}: {error.strerror or error}") from None
-        try:
-            given = msgspec.json.decode(text) if text.strip() else {}
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise click.UsageError(f"the request is not JSON: {error}") from None
-    for each in sets:
-        path, sign, value = each.partition("=")
-        steps = [int(index) if index else name for name, index in _STEP.findall(path)]
-        steps = [int(step) if isinstance(step, str) and step.isdecimal() else step
-                 for step in steps]  # fmt: skip
-        if not sign or not steps:
-            raise click.UsageError(f"--set {each}: expected PATH=VALUE, as in topics[0].name=a")
-        try:
-            parsed = msgspec.json.decode(value.encode())
-        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-            parsed = value
-        given = _with(given, steps, parsed, path)
-    return given
-
-
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Each value that has no parts, with its path."""
     if isinstance(value, dict) and value:
@@ -236,21 +157,3 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from _leaves(each, f"{path}[{index}]")
     else:
         yield path, value
-
-
-def _with(value: Any, steps: list[Any], new: Any, path: str) -> Any:
-    """The value with ``new`` at the place that the steps lead to."""
-    if not steps:
-        return new
-    step, rest = steps[0], steps[1:]
-    if isinstance(step, int):
-        if value in (None, {}):
-            value = []
-        if not isinstance(value, list) or step > min(len(value), _LONGEST):
-            raise click.UsageError(f"--set {path}: there is no item before {step}")
-        return [*value[:step], _with(value[step] if step < len(value) else None, rest, new, path),
-                *value[step + 1 :]]  # fmt: skip
-    value = {} if value is None else value
-    if not isinstance(value, dict):
-        raise click.UsageError(f"--set {path}: {step} is not within a struct")
-    return {**value, step: _with(value.get(step), rest, new, path)}

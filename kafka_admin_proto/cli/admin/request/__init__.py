@@ -1,0 +1,1 @@
+"""``kap request``: any request of the protocol, from JSON, and its response as JSON."""
