@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from click.shell_completion import get_completion_class
 
 import kafka_admin_proto
 from kafka_admin_proto.cli import closed_pipe
@@ -93,6 +92,8 @@ def completion(context: click.Context, shell: str) -> None:
     Example:
       kap completion bash >> ~/.bashrc
     """
+    from click.shell_completion import get_completion_class  # seldom wanted
+
     found = get_completion_class(shell)
     assert found is not None
     # Not `.source()` of the base class: bash's own asks for a bash that may not be installed.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import cast
 
@@ -17,7 +16,6 @@ import msgspec
 
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.schema.kafka_json import read_message
-from kafka_admin_proto.schema.kip_reader import read_kip
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import (
     MessageOverlay,
@@ -27,8 +25,15 @@ from kafka_admin_proto.schema.overlay import (
 )
 from kafka_admin_proto.schema.versions import VersionRange
 
+
+def _read_kip(text: str, *, file: str, dialect: str) -> MessageSpec:
+    from kafka_admin_proto.schema.kip_reader import read_kip  # for drafts only
+
+    return read_kip(text, file=file, dialect=dialect)
+
+
 #: How definition files of that ending are read.
-READERS = {".json": read_message, ".kip": read_kip}
+READERS = {".json": read_message, ".kip": _read_kip}
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -211,12 +216,14 @@ def read_definition(file: Path, dialect: str) -> MessageSpec:
 def catalog() -> Catalog:
     """The package's own catalog: its data folder or, in a checkout, ``schemas/`` beside it."""
     package = Path(__file__).parents[1]
-    beside = package.parent / "schemas"
-    if (package / "schemas").is_dir() or not beside.is_dir():
-        # From inside a zip file, as Spark ships packages to its workers, what this gives is no
-        # Path, and does what is asked of one here.
-        return Catalog(cast(Path, resources.files("kafka_admin_proto") / "schemas"))
-    return Catalog(beside)
+    for folder in (package / "schemas", package.parent / "schemas"):
+        if folder.is_dir():
+            return Catalog(folder)
+    # From inside a zip file, as Spark ships packages to its workers, what this gives is no Path,
+    # and does what is asked of one here.
+    from importlib import resources  # loads 30 modules, which nobody else needs
+
+    return Catalog(cast(Path, resources.files("kafka_admin_proto") / "schemas"))
 
 
 def _no_such(name: str, names: list[str], dialect: str) -> str:

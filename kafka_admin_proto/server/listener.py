@@ -12,11 +12,10 @@ from kafka_admin_proto.errors import KafkaAdminProtoError, LocalProtocolError, R
 from kafka_admin_proto.protocol.connection import (
     NEED_DATA,
     PAUSED,
-    SERVER,
-    Connection,
     ConnectionClosed,
     Limits,
     RequestReceived,
+    ServerConnection,
 )
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.handlers import Answer
@@ -47,7 +46,7 @@ class Listener(asyncio.Protocol):
     ) -> None:
         self._state = state
         self._node_id = node_id
-        self._connection = Connection(SERVER, apis=apis, limits=limits)
+        self._connection = ServerConnection(apis=apis, limits=limits)
         self._connections = connections
         self._answers = answers
         self._trace = trace

@@ -18,28 +18,7 @@ Both roles count, pair, order and limit the same way; ``docs/connection.md`` has
 
 from __future__ import annotations
 
-from kafka_admin_proto.protocol.connection.client import ClientConnection
-from kafka_admin_proto.protocol.connection.events import (
-    NEED_DATA,
-    PAUSED,
-    Authenticated,
-    ClientEvent,
-    ConnectionClosed,
-    Ready,
-    Reauthenticated,
-    RequestReceived,
-    ResponseReceived,
-    SentRequest,
-    ServerEvent,
-    Signal,
-    State,
-)
-from kafka_admin_proto.protocol.connection.limits import Limits
-from kafka_admin_proto.protocol.connection.roles import CLIENT, SERVER, Connection, Role
-from kafka_admin_proto.protocol.connection.sasl_client import Sasl, SaslPlain, SaslScram
-from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
-from kafka_admin_proto.protocol.connection.scram import ScramCredential
-from kafka_admin_proto.protocol.connection.server import ServerConnection
+from typing import TYPE_CHECKING
 
 __all__ = [
     "CLIENT",
@@ -68,3 +47,57 @@ __all__ = [
     "Signal",
     "State",
 ]
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.protocol.connection.client import ClientConnection
+    from kafka_admin_proto.protocol.connection.events import (
+        NEED_DATA,
+        PAUSED,
+        Authenticated,
+        ClientEvent,
+        ConnectionClosed,
+        Ready,
+        Reauthenticated,
+        RequestReceived,
+        ResponseReceived,
+        SentRequest,
+        ServerEvent,
+        Signal,
+        State,
+    )
+    from kafka_admin_proto.protocol.connection.limits import Limits
+    from kafka_admin_proto.protocol.connection.roles import CLIENT, SERVER, Connection, Role
+    from kafka_admin_proto.protocol.connection.sasl_client import Sasl, SaslPlain, SaslScram
+    from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
+    from kafka_admin_proto.protocol.connection.scram import ScramCredential
+    from kafka_admin_proto.protocol.connection.server import ServerConnection
+else:
+    from kafka_admin_proto.lazy_names import lazy_names
+
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "client": ["ClientConnection"],
+            "events": [
+                "NEED_DATA",
+                "PAUSED",
+                "Authenticated",
+                "ClientEvent",
+                "ConnectionClosed",
+                "Ready",
+                "Reauthenticated",
+                "RequestReceived",
+                "ResponseReceived",
+                "SentRequest",
+                "ServerEvent",
+                "Signal",
+                "State",
+            ],
+            "limits": ["Limits"],
+            "roles": ["CLIENT", "SERVER", "Connection", "Role"],
+            "sasl_client": ["Sasl", "SaslPlain", "SaslScram"],
+            "sasl_server": ["SaslServer"],
+            "scram": ["ScramCredential"],
+            "server": ["ServerConnection"],
+        },
+    )
