@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import Any, Literal
 from uuid import UUID
 
@@ -209,13 +210,18 @@ class ConfigValues(dict[str, str]):
 
 
 class ScramUser(msgspec.Struct):
-    """A user's credential for one mechanism: its iterations, and by what to tell it from another.
-
-    ``digest`` (SHA-256 of salt and keys) is never shown.
-    """
+    """A user's credential for one mechanism. Salt and keys are never shown."""
 
     iterations: int
-    digest: bytes
+    salt: bytes
+    stored_key: bytes
+    server_key: bytes
+
+    @property
+    def digest(self) -> bytes:
+        """By what to tell the credential from another one: SHA-256 of salt and keys."""
+        secrets = (self.salt, self.stored_key, self.server_key)
+        return sha256(b"".join(sha256(secret).digest() for secret in secrets)).digest()
 
     def __repr__(self) -> str:
         return f"ScramUser(iterations={self.iterations})"

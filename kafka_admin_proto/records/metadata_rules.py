@@ -7,7 +7,6 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import sha256
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -365,9 +364,9 @@ def _quota(state: ClusterState, record: ClientQuotaRecord) -> None:
 
 @_rule(UserScramCredentialRecord)
 def _scram_user(state: ClusterState, record: UserScramCredentialRecord) -> None:
-    secrets = (record.salt, record.stored_key, record.server_key)
-    digest = sha256(b"".join(sha256(secret).digest() for secret in secrets)).digest()
-    state.scram_users[record.name, record.mechanism] = ScramUser(record.iterations, digest)
+    state.scram_users[record.name, record.mechanism] = ScramUser(
+        record.iterations, record.salt, record.stored_key, record.server_key
+    )
 
 
 @_rule(RemoveUserScramCredentialRecord)

@@ -12,6 +12,7 @@ import asyncio
 import base64
 import os
 import socket
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +28,7 @@ from kafka_admin_proto.server.partition_changes import catch_up
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.server.log.folder import ClusterLog
+    from kafka_admin_proto.server.log.cluster_log import ClusterLog
     from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
 
 _BACKLOG = 1024
@@ -118,6 +119,9 @@ class Cluster:
         try:
             state = self._state = self._in_memory() if self._data is None else self._on_disk()
         except BaseException:
+            if self._log is not None:
+                self._log.close()
+                self._log = None
             for each in sockets:
                 each.close()
             raise
@@ -165,9 +169,13 @@ class Cluster:
                 if policy is not None:
                     policy.close()
         if self._log is not None:
-            fence(self.state)
-            self._log.close()
-            self._log = None
+            try:
+                fence(self.state)
+            except OSError as error:  # what was acknowledged is there all the same
+                print(f"the end is not in the metadata log: {error}", file=sys.stderr)
+            finally:
+                self._log.close()
+                self._log = None
         await asyncio.sleep(0)  # the transports that were aborted end now
 
     async def __aenter__(self) -> Self:
@@ -205,10 +213,14 @@ class Cluster:
 
     def _on_disk(self) -> State:
         from kafka_admin_proto.server.log.opening import open_cluster
+        from kafka_admin_proto.server.log.settings import log_settings
 
         assert self._data is not None
-        found = open_cluster(self._data, self._brokers, _random_id())
+        settings = log_settings(self._configs, self._release)
+        found = open_cluster(self._data, self._brokers, _random_id(), settings)
         self._log = found.log
+        for note in found.notes:
+            print(note, file=sys.stderr)
         ids = list(found.directories)
         folders = dict(zip(ids, map(str, found.folders), strict=True))
         static = self._static(folders)
@@ -217,7 +229,7 @@ class Cluster:
         found.log.lead(state.controller, ids, state.end_offset)
         state.pass_offset()
         if found.new:
-            records = first_records(self._release)
+            records = found.bootstrap or first_records(self._release)
             for folder in found.folders:
                 found.log.write_bootstrap(folder, records)
             state.append(records)

@@ -36,6 +36,9 @@ class Log(Protocol):
     def append(self, records: Sequence[Message], offset: int) -> None:
         """Keep a batch whose first record has that offset."""
 
+    def applied(self, cluster: ClusterState) -> None:
+        """The cluster is now as the batches say: a snapshot of it may be kept."""
+
 
 class State:
     """A cluster of one release.
@@ -167,6 +170,8 @@ class State:
                 self._forget(removed)
             elif isinstance(record, PartitionChangeRecord) and record.replicas is not None:
                 self.reassigned.append((record.topic_id, record.partition_id))
+        if self._log is not None:
+            self._log.applied(self.cluster)
 
     def pass_offset(self) -> None:
         """Count a control record that the log has at the end offset."""

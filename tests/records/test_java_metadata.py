@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import random
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +25,9 @@ from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, write_met
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.records.segment_rows import segment_rows
 from tests.everything import EXHAUSTIVE
-from tests.java_tool import JVM_OPTIONS, JavaTool
+from tests.java_tool import JavaTool
 from tests.oracle import require_oracle
+from tests.records.dumped import RELEASE, check_with_kafka, dumped
 from tests.records.make_metadata_log import FOLDER, make
 from tests.records.random_metadata import Log, random_log
 from tools.jars import fetch_runtime
@@ -37,70 +35,16 @@ from tools.jars import fetch_runtime
 #: One process answers all.
 pytestmark = pytest.mark.xdist_group("metadata log")
 
-RELEASE = "4.3.1"
 TOOL = Path(__file__).parents[1] / "java" / "MetadataImageTool.java"
-DUMP = "org.apache.kafka.tools.DumpLogSegments"
 #: Kafka's ScramDelta loses a user who is added in one delta with the removal of a mechanism's
 #: last other user.
 SPOILS_OTHERS = (RemoveUserScramCredentialRecord,)
 #: What an image has no place for.
 NOT_IN_IMAGES = ("voters", "zk_migration")
-_DUMPED = re.compile(r"\| offset: (\d+) CreateTime: (-?\d+) .*headerKeys: \[\] (\w+):? ({.*})")
-_FILE = re.compile(r"Dumping (.*)")
-_BATCH = re.compile(r"baseOffset: .* partitionLeaderEpoch: (-?\d+) .* position: (\d+) ")
 
 
-@cache
-def dumped(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """By file: (position, epoch, offset, timestamp, type, version, data) of each record."""
-    require_oracle()
-    java = shutil.which("java")
-    assert java
-    path = os.pathsep.join(map(str, fetch_runtime(RELEASE)))
-    files = ",".join(str(folder / name) for name in names_in(folder))
-    done = subprocess.run(
-        [java, *JVM_OPTIONS, "-cp", path, DUMP, "--cluster-metadata-decoder", "--files", files],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-4000:]
-    found: dict[str, list[tuple[Any, ...]]] = {}
-    rows: list[tuple[Any, ...]] = []
-    place: tuple[int, ...] = ()
-    for line in done.stdout.splitlines():
-        if match := _FILE.fullmatch(line):
-            rows = found[Path(match[1]).name] = []
-        elif match := _BATCH.match(line):
-            place = (int(match[2]), int(match[1]))
-        elif match := _DUMPED.match(line):
-            shown = json.loads(match[4])
-            if match[3] == "payload":
-                name, version = _camel(shown["type"]), shown["version"]
-                data = shown["data"]
-            else:
-                name, version, data = _camel(match[3]), 0, shown
-            rows.append((*place, int(match[1]), int(match[2]), name, version, data))
-    return found
-
-
-def names_in(folder: Path) -> list[str]:
-    """Of segments and snapshots."""
-    return sorted(path.name for path in folder.iterdir() if path.suffix in (".log", ".checkpoint"))
-
-
-def _camel(name: str) -> str:
-    """FEATURE_LEVEL_RECORD, LEADER_CHANGE, LeaderChange → one form for all."""
-    return name.replace("_", "").lower()
-
-
-@pytest.mark.parametrize("name", names_in(FOLDER))
-def test_rows_are_those_of_kafkas_own_dump(name: str) -> None:
-    rows = list(segment_rows(FOLDER / name, mask=False))
-    assert not any(row["problem"] or row["note"] for row in rows)
-    assert [
-        (row["position"], row["epoch"], row["offset"], row["timestamp"], _camel(row["type"]),
-         row["version"], row["fields"])
-        for row in rows
-    ] == dumped(FOLDER)[name]  # fmt: skip
+def test_rows_are_those_of_kafkas_own_dump() -> None:
+    check_with_kafka(FOLDER)
 
 
 Request = tuple[Path, int, Path | None]

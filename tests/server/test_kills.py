@@ -1,7 +1,13 @@
-"""kill -9 at random moments under load: every topic that was acknowledged is there afterwards."""
+"""kill -9 at random moments under load: what was acknowledged is there afterwards.
+
+Snapshots are written and segments rolled all the while. ``KAFKA_ADMIN_PROTO_KILLS=50`` ends each
+cluster 50 times.
+"""
 
 from __future__ import annotations
 
+import copy
+import os
 import random
 import subprocess
 import sys
@@ -10,59 +16,144 @@ from pathlib import Path
 
 import pytest
 
-from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
+from kafka_admin_proto.messages import (
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DescribeConfigsRequest,
+    IncrementalAlterConfigsRequest,
+    MetadataRequest,
+)
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
+from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsResource
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+)
+from kafka_admin_proto.records.metadata_log import FOLDER_NAME, replay
+from kafka_admin_proto.records.metadata_names import TOPIC_RESOURCE
+from kafka_admin_proto.server.log.opening import node_folders
+from kafka_admin_proto.values import Message
 from tests.everything import EXHAUSTIVE, SEED
+from tests.records.dumped import check_with_kafka
 from tests.server.differential.wire import Nodes
+from tests.server.log.stored import SMALL
 
-_KILLS = 50 if EXHAUSTIVE else 2
+_KILLS = int(os.environ.get("KAFKA_ADMIN_PROTO_KILLS", 4 if EXHAUSTIVE else 1))
 _CLIENTS = 3
 _LONGEST_S = 0.6
+_CONFIG = "retention.ms"
+#: More files than in other tests are kept: a server that starts reads them all.
+_CONFIGS = {**SMALL, "metadata.max.retention.bytes": "30000"}
+
+#: Topic → its config, None where it was not set.
+Topics = dict[str, str | None]
+
+
+class Client(threading.Thread):
+    """Creates, alters and deletes topics of its own until the server ends."""
+
+    def __init__(self, bootstrap: str, name: str, topics: Topics, turn: int = 0) -> None:
+        super().__init__()
+        self.prefix = f"{name}-"
+        self._servers = bootstrap
+        self._turn = turn
+        self._draw = random.Random(f"{SEED} {name} {turn}")
+        self.acknowledged = topics
+        self.pending = topics
+        self.changes = 0
+
+    def run(self) -> None:
+        with Nodes(self._servers) as nodes:
+            while True:
+                request, version, self.pending = self._drawn()
+                answer = nodes.ask(self.changes % len(nodes.addresses), request, version)
+                if answer is None:
+                    return
+                (result,) = answer.topics if version == 7 else answer.responses
+                assert result.error_code == 0
+                self.acknowledged = self.pending
+                self.changes += 1
+
+    def _drawn(self) -> tuple[Message, int, Topics]:
+        after = copy.copy(self.acknowledged)
+        kind = self._draw.choice(("create", "create", "alter", "alter", "delete"))
+        if kind == "create" or not after:
+            name = f"{self.prefix}{self._turn}-{self.changes}"
+            after[name] = None
+            return CreateTopicsRequest([CreatableTopic(name, 3, 1)], timeout_ms=1000), 7, after
+        name = self._draw.choice(list(after))
+        if kind == "delete":
+            del after[name]
+            topics = [DeleteTopicState(name)]
+            return DeleteTopicsRequest(topics=topics, timeout_ms=1000), 6, after
+        after[name] = value = str(self._draw.randrange(1000))
+        change = [AlterableConfig(_CONFIG, 0, value)]
+        resources = [AlterConfigsResource(TOPIC_RESOURCE, name, change)]
+        return IncrementalAlterConfigsRequest(resources), 1, after
 
 
 def serve(brokers: int, folder: Path) -> tuple[subprocess.Popen[str], str]:
     command = [sys.executable, "-m", "kafka_admin_proto", "serve", "--data", str(folder)]
+    configs = [f"--config={name}={value}" for name, value in _CONFIGS.items()]
     process = subprocess.Popen(
-        [*command, "--brokers", str(brokers)], stdout=subprocess.PIPE, text=True
+        [*command, "--brokers", str(brokers), *configs], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     return process, process.stdout.readline().strip()
 
 
-def create_until_killed(bootstrap: str, prefix: str, acknowledged: list[str]) -> None:
+def served(bootstrap: str) -> Topics:
+    """The topics of the cluster, and their configs."""
     with Nodes(bootstrap) as nodes:
-        for number in range(10_000):
-            name = f"{prefix}-{number}"
-            request = CreateTopicsRequest([CreatableTopic(name, 3, 1)], timeout_ms=1000)
-            answer = nodes.ask(number % len(nodes.addresses), request, 7)
-            if answer is None:
-                return
-            assert answer.topics[0].error_code == 0
-            acknowledged.append(name)
+        names = [each.name for each in nodes.ask(0, MetadataRequest(topics=None), 12).topics]
+        resources = [DescribeConfigsResource(TOPIC_RESOURCE, name, [_CONFIG]) for name in names]
+        answer = nodes.ask(0, DescribeConfigsRequest(resources), 4)
+    return {
+        each.resource_name: None if each.configs[0].config_source == 5 else each.configs[0].value
+        for each in answer.results
+    }
+
+
+def check(bootstrap: str, clients: list[Client]) -> list[Topics]:
+    """What is there of each client: what was acknowledged, or what its last change came to."""
+    found = served(bootstrap)
+    topics = []
+    for client in clients:
+        mine = {name: value for name, value in found.items() if name.startswith(client.prefix)}
+        assert mine in (client.acknowledged, client.pending)
+        topics.append(mine)
+    assert sum(map(len, topics)) == len(found)
+    return topics
 
 
 @pytest.mark.parametrize("brokers", [1, 3])
 def test_what_was_acknowledged_is_there(brokers: int, tmp_path: Path) -> None:
     draw = random.Random(SEED)
-    acknowledged: list[str] = []
-    for turn in range(_KILLS):
+    clients = [Client("", f"c{number}", {}) for number in range(_CLIENTS)]
+    changes = 0
+    for turn in range(_KILLS + 1):
         process, bootstrap = serve(brokers, tmp_path)
-        clients = [
-            threading.Thread(
-                target=create_until_killed, args=(bootstrap, f"t{turn}-{client}", acknowledged)
-            )
-            for client in range(_CLIENTS)
-        ]
         try:
-            with Nodes(bootstrap) as nodes:
-                answer = nodes.ask(0, MetadataRequest(topics=None), 12)
-            assert {each.name for each in answer.topics} >= set(acknowledged)
-            for client in clients:
-                client.start()
-            threading.Event().wait(draw.uniform(0.02, _LONGEST_S))
+            topics = check(bootstrap, clients)
+            changes += sum(each.changes for each in clients)
+            clients = [
+                Client(bootstrap, f"c{number}", each, turn) for number, each in enumerate(topics)
+            ]
+            if turn < _KILLS:
+                for each in clients:
+                    each.start()
+                threading.Event().wait(draw.uniform(0.02, _LONGEST_S))
         finally:
             process.kill()
             process.communicate()
-        for client in clients:
-            client.join()
-    assert len(acknowledged) > _KILLS
+        for each in clients:
+            if each.ident is not None:
+                each.join()
+    assert changes > _KILLS
+    for folder in node_folders(tmp_path, brokers):
+        replayed = replay(folder)
+        assert not replayed.problems
+        assert {each.name for each in replayed.state.topics.values()} == set().union(*topics)
+    if EXHAUSTIVE:
+        check_with_kafka(folder / FOLDER_NAME)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_admin_proto.messages import MetadataRequest
+from kafka_admin_proto.records.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.values import Message
 from tests.everything import SEED
@@ -23,6 +24,9 @@ class _Kept:
     def append(self, records: list[Message], offset: int) -> None:
         assert offset == len(self.records)
         self.records += records
+
+    def applied(self, cluster: ClusterState) -> None:
+        pass
 
 
 @pytest.mark.parametrize("release", ["4.3", "3.9"])

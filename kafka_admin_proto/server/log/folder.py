@@ -1,246 +1,261 @@
-"""A node's folder as Kafka lays it out: ``meta.properties`` and ``__cluster_metadata-0/``.
+"""``__cluster_metadata-0/`` in a node's folder: segments and snapshots, as Kafka lays them out.
 
-Each node has a folder of its own, all with the same log. A batch is written and synced in each
-before ``append`` returns. What a crash leaves behind the last whole batch is cut off when the
-folder is opened again; a node whose log ends earlier than another's gets what it lacks.
+What a crash left behind the last whole batch is cut off when the folder is opened again. Damage
+that whole batches follow is no crash's: the folder is refused then.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from uuid import UUID, uuid4
-
-import msgspec
+from typing import NamedTuple
 
 from kafka_admin_proto.errors import MetadataLogError
-from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage, Voter
-from kafka_admin_proto.messages.snapshot_footer_record import SnapshotFooterRecord
-from kafka_admin_proto.messages.snapshot_header_record import SnapshotHeaderRecord
-from kafka_admin_proto.records.batches import write_batch
-from kafka_admin_proto.records.control import write_control_record
-from kafka_admin_proto.records.metadata_log import FOLDER_NAME, Replayed, replay
-from kafka_admin_proto.records.metadata_records import write_metadata_value
-from kafka_admin_proto.records.model import Batch, Record
+from kafka_admin_proto.records.metadata_log import FOLDER_NAME
+from kafka_admin_proto.records.model import Batch
 from kafka_admin_proto.records.partition_metadata import PartitionMetadata
-from kafka_admin_proto.records.quorum_leader import QUORUM_STATE
-from kafka_admin_proto.records.segments import read_segment
-from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_from_text, topic_id_to_text
-from kafka_admin_proto.values import Message
+from kafka_admin_proto.records.segments import Gap, read_segment
+from kafka_admin_proto.server.log import files
+from kafka_admin_proto.server.log.settings import LogSettings
+from kafka_admin_proto.server.log.snapshots import Snapshot, snapshot_name
+from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 
-_FIRST_SEGMENT = "00000000000000000000.log"
-_META = "meta.properties"
-_BOOTSTRAP = "bootstrap.checkpoint"
-#: The version in which Kafka 3.9 and 4.3 write a record, 0 for those that are not named.
-_VERSIONS = {
-    "RegisterBrokerRecord": 3, "PartitionRecord": 1, "PartitionChangeRecord": 1,
-    "BrokerRegistrationChangeRecord": 1,
-}  # fmt: skip
-
-
-class MetaProperties(msgspec.Struct, frozen=True):
-    """What ``meta.properties`` says."""
-
-    cluster_id: str
-    node_id: int
-    directory_id: UUID
+#: Behind the names of files that Kafka is about to remove.
+_DELETED = ".deleted"
+#: Behind the name of a snapshot that does not read: nobody takes it any more.
+_DAMAGED = ".damaged"
+#: Where a batch has its length, and how many bytes stand before what is counted.
+_LENGTH = slice(8, 12)
+_LOG_OVERHEAD = 12
+#: Where a batch has the difference between its last offset and its first.
+_LAST_OFFSET_DELTA = slice(23, 27)
 
 
-def read_meta(folder: Path) -> MetaProperties | None:
-    """The folder's ``meta.properties``; None where there is none. Raises MetadataLogError."""
-    try:
-        text = (folder / _META).read_text("utf-8")
-    except FileNotFoundError:
-        return None
-    lines = (line for line in text.splitlines() if line and not line.startswith("#"))
-    rows = {name.strip(): value.strip() for name, _, value in (x.partition("=") for x in lines)}
-    try:
-        directory = rows.get("directory.id")
-        return MetaProperties(
-            rows["cluster.id"],
-            int(rows["node.id"]),
-            uuid4() if directory is None else topic_id_from_text(directory),
-        )
-    except (KeyError, ValueError) as error:
-        raise MetadataLogError(
-            f"{folder / _META} does not read: {error}", "cluster.id, node.id and directory.id"
-        ) from None
+class RawBatch(NamedTuple):
+    """A batch's offsets and its bytes."""
 
-
-def write_meta(folder: Path, meta: MetaProperties) -> None:
-    """Write ``meta.properties``, whole or not at all."""
-    text = (
-        f"version=1\ncluster.id={meta.cluster_id}\nnode.id={meta.node_id}\n"
-        f"directory.id={topic_id_to_text(meta.directory_id)}\n"
-    )
-    _replace(folder / _META, text.encode())
+    base: int
+    end: int
+    data: bytes
 
 
 class NodeLog:
-    """The metadata log in one node's folder, open for appending."""
+    """The metadata log in one node's folder, open for appending.
 
-    def __init__(self, folder: Path) -> None:
+    ``end`` is the offset that the next record gets, ``notes`` what was done to the files when they
+    were opened, in sentences.
+    """
+
+    def __init__(self, folder: Path, settings: LogSettings) -> None:
         self.folder = folder / FOLDER_NAME
         self.folder.mkdir(parents=True, exist_ok=True)
-        segments = sorted(self.folder.glob("*.log"))
-        self._path = segments[-1] if segments else self.folder / _FIRST_SEGMENT
-        self.new = not segments
-        if self.new:
-            PartitionMetadata(METADATA_TOPIC_ID).write(self.folder / "partition.metadata")
-        else:
-            self._cut()
-        self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115  # until close
-        if self.new:
-            _sync_folder(self.folder)
+        self.notes: list[str] = []
+        self.last_timestamp = 0
+        #: Bytes of the log behind the newest snapshot.
+        self.uncovered_bytes = 0
+        self._settings = settings
         self._failed = False
+        self._first_timestamp = -1
+        for path in self.folder.iterdir():
+            if path.name.endswith((files.PART, _DELETED)):
+                files.remove(path)
+        segments, snapshots = self._segments(), self.snapshots()
+        if not segments and not snapshots:
+            PartitionMetadata(METADATA_TOPIC_ID).write(self.folder / "partition.metadata")
+        self._base, self._size = segments[-1] if segments else 0, 0
+        self.end = self._base
+        if segments:
+            self._recover(snapshots[-1].end if snapshots else 0)
+        self._file = files.open_to_append(self._path(self._base))
+        try:
+            if snapshots and snapshots[-1].end > self.end:
+                self._go_on_from(snapshots[-1])
+        except BaseException:
+            self.close()
+            raise
 
-    def replay(self) -> Replayed:
-        """The cluster that the log describes."""
-        return replay(self.folder)
+    @property
+    def start(self) -> int:
+        """The offset of the first segment."""
+        return self._segments()[0]
 
-    def end_offset(self) -> int:
-        """The offset behind the last record."""
-        end = int(self._path.stem)
-        for batch in read_segment(self._path):
-            if isinstance(batch, Batch):
-                end = batch.last_offset + 1
-        return end
+    def snapshots(self) -> list[Snapshot]:
+        """The snapshots, the oldest first."""
+        return Snapshot.in_folder(self.folder)
 
-    def write(self, data: bytes) -> None:
-        """Append a batch and wait until the disk has it.
+    def write(self, data: bytes, base: int, end: int, now_ms: int) -> None:
+        """Append a batch of offsets ``base`` to before ``end``, and wait until the disk has it.
 
         Raises OSError, and from then on with each call: what is in the file is not known then.
         """
         if self._failed:
             raise OSError("an earlier write to the metadata log failed; start the cluster again")
         try:
-            written = 0
-            while written < len(data):
-                written += self._file.write(data[written:]) or 0
-            os.fsync(self._file.fileno())
-        except OSError:
+            if self._is_full(len(data), now_ms):
+                self._roll(base)
+            files.append(self._file, data)
+        except BaseException:
             self._failed = True
             raise
+        if self._first_timestamp < 0:
+            self._first_timestamp = now_ms
+        self._size += len(data)
+        self.uncovered_bytes += len(data)
+        self.end, self.last_timestamp = end, now_ms
+
+    def write_snapshot(self, end: int, epoch: int, data: bytes) -> None:
+        """Write the snapshot of what is before offset ``end``. Raises OSError."""
+        self.uncovered_bytes = 0
+        path = self.folder / snapshot_name(end, epoch)
+        if not path.exists():
+            files.replace(path, data, read_only=True)
+
+    def clean(self, now_ms: int) -> None:
+        """Remove old snapshots, and segments that the oldest one left covers. Raises OSError.
+
+        As ``maybeClean`` of Kafka's metadata log, which looks once a minute.
+        """
+        kept = self.snapshots()
+        while len(kept) > 1 and (self._is_too_large(kept) or self._is_too_old(kept[0], now_ms)):
+            del kept[0]
+            self._remove_before(kept[0].end)
+
+    def set_aside(self, name: str) -> None:
+        """Give a damaged snapshot a name that neither we nor Kafka read."""
+        path = self.folder / name
+        files.rename(path, path.with_name(name + _DAMAGED))
 
     def follow(self, other: NodeLog) -> None:
         """Append what another node's log has behind this one's end. Raises MetadataLogError."""
-        mine, theirs = self._path.read_bytes(), other._path.read_bytes()
-        if self._path.name != other._path.name or not theirs.startswith(mine):
-            raise MetadataLogError(
-                f"the logs in {self.folder} and {other.folder} differ", "one to begin the other"
-            )
-        if len(theirs) > len(mine):
-            self.write(theirs[len(mine) :])
-            self.new = False
-
-    def write_quorum_state(self, state: dict[str, Any]) -> None:
-        """Write the file ``quorum-state``, whole or not at all."""
-        _replace(self.folder / QUORUM_STATE, msgspec.json.encode(state))
+        if other.start > self.end:  # what is between is in a snapshot only
+            snapshot = other.snapshots()[-1]
+            files.replace(self.folder / snapshot.path.name, snapshot.path.read_bytes(),
+                          read_only=True)  # fmt: skip
+            self._go_on_from(snapshot)
+        mine = {each.base: each.data for each in self._batches_from(self._base)}
+        for batch in other._batches_from(self._base):
+            if batch.base >= self.end:
+                self.write(batch.data, batch.base, batch.end, other.last_timestamp)
+            elif mine.get(batch.base) != batch.data:
+                raise MetadataLogError(
+                    f"the logs in {self.folder} and {other.folder} differ at offset {batch.base}",
+                    "one to begin the other",
+                )
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        os.close(self._file)
 
-    def _cut(self) -> None:
-        """Take off what a crash left behind the last whole batch."""
-        size = 0
-        for batch in read_segment(self._path):
-            if not isinstance(batch, Batch) or batch.error is not None:
-                break
-            size = batch.offset_in_data + batch.size
-        if size < self._path.stat().st_size:
-            os.truncate(self._path, size)
-            _sync_folder(self.folder)
+    # Segments.
+
+    def _path(self, base: int) -> Path:
+        return self.folder / f"{base:020}.log"
+
+    def _segments(self) -> list[int]:
+        """The first offset of each segment."""
+        return sorted(int(path.stem) for path in self.folder.glob("[0-9]" * 20 + ".log"))
+
+    def _recover(self, covered: int) -> None:
+        """Find the end of the last segment, and take off what a crash left behind it.
+
+        ``covered``: the offset where the newest snapshot ends.
+        """
+        path, gap = self._path(self._base), None
+        for found in read_segment(path):
+            if isinstance(found, Gap) or found.error is not None:
+                gap = gap or found
+                continue
+            if gap is not None:
+                raise MetadataLogError(
+                    f"{path}: whole batches follow what is damaged at byte {_position(gap)}",
+                    "a log that a crash cut short at most; another copy may have it whole",
+                )
+            self._took(found, covered)
+        if covered <= self._base:
+            before = [each for each in self._segments() if covered <= each < self._base]
+            self.uncovered_bytes += sum(self._path(each).stat().st_size for each in before)
+        rest = path.stat().st_size - self._size
+        if rest:
+            files.truncate(path, self._size)
+            self.notes.append(
+                f"{path}: took off the last {rest} bytes, which are no whole batch; the log ends "
+                f"before offset {self.end}"
+            )
+
+    def _took(self, batch: Batch, covered: int) -> None:
+        self._size = batch.offset_in_data + batch.size
+        self.end, self.last_timestamp = batch.last_offset + 1, batch.max_timestamp
+        if self._first_timestamp < 0:
+            self._first_timestamp = batch.max_timestamp
+        if batch.base_offset >= covered:
+            self.uncovered_bytes += batch.size
+
+    def _is_full(self, size: int, now_ms: int) -> bool:
+        """Whether a batch of that size begins the next segment."""
+        if not self._size:
+            return False
+        age_ms = now_ms - self._first_timestamp
+        limits = self._settings
+        return self._size > limits.segment_bytes - size or age_ms > limits.segment_ms
+
+    def _roll(self, base: int) -> None:
+        """Begin a segment whose first offset is ``base``."""
+        file = files.open_to_append(self._path(base))
+        os.close(self._file)
+        self._file, self._base, self._size, self._first_timestamp = file, base, 0, -1
+
+    def _go_on_from(self, snapshot: Snapshot) -> None:
+        """Begin the log anew behind a snapshot that ends later than it."""
+        if not snapshot.is_whole():
+            raise MetadataLogError(
+                f"the log in {self.folder} ends before offset {self.end}, and the snapshot "
+                f"{snapshot.path.name} does not read",
+                "one of them; another copy may have it whole",
+            )
+        self._roll(snapshot.end)
+        self.end, self.uncovered_bytes = snapshot.end, 0
+        self._remove_before(snapshot.end)
+
+    def _remove_before(self, start: int) -> None:
+        """Remove the segments and snapshots that the snapshot ending at ``start`` covers."""
+        segments = self._segments()
+        for base, following in itertools.pairwise(segments):
+            if following <= start:
+                for path in sorted(self.folder.glob(f"{base:020}.*")):  # Kafka's indexes too
+                    files.remove(path)
+        for snapshot in self.snapshots():
+            if snapshot.end < start:
+                files.remove(snapshot.path)
+
+    def _is_too_large(self, snapshots: list[Snapshot]) -> bool:
+        limit = self._settings.retention_bytes
+        if limit < 0:
+            return False
+        paths = [each.path for each in snapshots] + [self._path(each) for each in self._segments()]
+        return sum(path.stat().st_size for path in paths) > limit
+
+    def _is_too_old(self, snapshot: Snapshot, now_ms: int) -> bool:
+        limit, written = self._settings.retention_ms, snapshot.timestamp()
+        return limit >= 0 and written is not None and now_ms - written > limit
+
+    def _batches_from(self, offset: int) -> Iterator[RawBatch]:
+        """The batches at and behind ``offset``, which is a batch's first, or the first one's."""
+        segments = self._segments()
+        for base, following in zip(segments, [*segments[1:], self.end], strict=True):
+            if following <= offset:
+                continue
+            data, start = self._path(base).read_bytes(), 0
+            while start < len(data):
+                head = data[start : start + _LAST_OFFSET_DELTA.stop]
+                size = int.from_bytes(head[_LENGTH], "big") + _LOG_OVERHEAD
+                first = int.from_bytes(head[:8], "big")
+                end = first + int.from_bytes(head[_LAST_OFFSET_DELTA], "big") + 1
+                if first >= offset:
+                    yield RawBatch(first, end, data[start : start + size])
+                start += size
 
 
-class ClusterLog:
-    """The log of all nodes: what ``State`` appends to."""
-
-    def __init__(self, logs: Sequence[NodeLog], epoch: int) -> None:
-        self._logs = logs
-        self.epoch = epoch
-
-    def append(self, records: Sequence[Message], offset: int) -> None:
-        """Write a batch to every node and wait until all disks have it. Raises OSError."""
-        data = metadata_batch(records, offset, self.epoch)
-        for log in self._logs:
-            log.write(data)
-
-    def lead(self, leader: int, voters: Sequence[int], offset: int) -> None:
-        """Begin the epoch: a LEADER_CHANGE record and ``quorum-state``."""
-        rows = [Voter(each) for each in voters]
-        message = LeaderChangeMessage(leader_id=leader, voters=rows, granting_voters=rows)
-        data = _control_batch("LEADER_CHANGE", message, offset, self.epoch)
-        state = {
-            "clusterId": "", "leaderId": leader, "leaderEpoch": self.epoch, "votedId": -1,
-            "appliedOffset": 0, "currentVoters": [{"voterId": each} for each in voters],
-            "data_version": 0,
-        }  # fmt: skip
-        for log in self._logs:
-            log.write(data)
-            log.write_quorum_state(state)
-
-    @staticmethod
-    def write_bootstrap(folder: Path, records: Sequence[Message]) -> None:
-        """Write ``bootstrap.checkpoint``: the first records, as a snapshot."""
-        last = len(records) + 1
-        data = _control_batch("SNAPSHOT_HEADER", SnapshotHeaderRecord(), 0, 0)
-        data += metadata_batch(records, 1, 0)
-        data += _control_batch("SNAPSHOT_FOOTER", SnapshotFooterRecord(), last, 0)
-        _replace(folder / _BOOTSTRAP, data)
-
-    def close(self) -> None:
-        """Close all files."""
-        for log in self._logs:
-            log.close()
-
-
-def metadata_batch(records: Sequence[Message], offset: int, epoch: int) -> bytes:
-    """A batch of metadata records: gapless offsets, one timestamp, as Kafka minds."""
-    now = _now_ms()
-    batch = Batch.of(
-        [
-            Record(offset + index, now, None, write_metadata_value(record, _version(record)))
-            for index, record in enumerate(records)
-        ]
-    )
-    batch.partition_leader_epoch = epoch
-    return write_batch(batch)
-
-
-def _control_batch(name: str, message: Message, offset: int, epoch: int) -> bytes:
-    batch = Batch.of([Record(offset, _now_ms(), *write_control_record(name, message))])
-    batch.is_control, batch.partition_leader_epoch = True, epoch
-    return write_batch(batch)
-
-
-def _version(record: Message) -> int:
-    if record.message_name == "RegisterBrokerRecord" and getattr(record, "cordoned_log_dirs", None):
-        return 4
-    return _VERSIONS.get(record.message_name, 0)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file so that a crash leaves the old or the new one."""
-    part = path.with_name(f"{path.name}.tmp")
-    with open(part, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    found = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(found)
-    finally:
-        os.close(found)
+def _position(found: Batch | Gap) -> int:
+    return found.offset_in_data if isinstance(found, Batch) else found.position

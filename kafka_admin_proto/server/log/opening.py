@@ -6,26 +6,34 @@ several nodes has a folder in it for each, named after the node.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID, uuid4
 
 import msgspec
 
-from kafka_admin_proto.errors import MetadataLogError
+from kafka_admin_proto.errors import DecodeError, MetadataLogError
 from kafka_admin_proto.messages.abort_transaction_record import AbortTransactionRecord
 from kafka_admin_proto.records.cluster_state import ClusterState
-from kafka_admin_proto.server.log.folder import (
-    ClusterLog,
-    MetaProperties,
-    NodeLog,
-    read_meta,
-    write_meta,
-)
+from kafka_admin_proto.records.metadata_log import Replayed, replay
+from kafka_admin_proto.records.metadata_records import read_metadata_value
+from kafka_admin_proto.records.model import Batch
+from kafka_admin_proto.records.segments import read_segment
+from kafka_admin_proto.server.log.cluster_log import BOOTSTRAP, ClusterLog, now_ms
+from kafka_admin_proto.server.log.files import FolderLock
+from kafka_admin_proto.server.log.folder import NodeLog
+from kafka_admin_proto.server.log.meta import MetaProperties, read_meta, write_meta
+from kafka_admin_proto.server.log.settings import LogSettings
+from kafka_admin_proto.values import Message
 
 
 class Opened(msgspec.Struct):
-    """A cluster on disk. ``new`` is one without records yet."""
+    """A cluster on disk.
+
+    ``new`` is one without a record yet, and ``bootstrap`` the first records that its folder has
+    for it, if any. ``notes`` are sentences on what was done to the files.
+    """
 
     log: ClusterLog
     state: ClusterState
@@ -33,6 +41,8 @@ class Opened(msgspec.Struct):
     directories: dict[int, UUID]
     folders: list[Path]
     new: bool
+    bootstrap: list[Message]
+    notes: list[str]
 
 
 def node_folders(data: Path, nodes: int) -> list[Path]:
@@ -40,11 +50,11 @@ def node_folders(data: Path, nodes: int) -> list[Path]:
     return [data] if nodes == 1 else [data / str(number) for number in range(1, nodes + 1)]
 
 
-def open_cluster(data: Path, nodes: int, cluster_id: str) -> Opened:
+def open_cluster(data: Path, nodes: int, cluster_id: str, settings: LogSettings) -> Opened:
     """Open the cluster in a folder, or make one with that id.
 
-    Raises MetadataLogError for a folder that is another kind of cluster's, or whose log cannot be
-    read; OSError where a file cannot be.
+    Raises MetadataLogError for a folder that is another kind of cluster's, that another process
+    has, or whose log cannot be read; OSError where a file cannot be.
     """
     folders = node_folders(data, nodes)
     for folder in folders:
@@ -53,32 +63,59 @@ def open_cluster(data: Path, nodes: int, cluster_id: str) -> Opened:
         raise MetadataLogError(
             f"{data} is the folder of one node", "--brokers 1, or another folder for several"
         )
-    metas = _identities(folders, cluster_id)
-    logs = [NodeLog(folder) for folder in folders]
-    try:
+    with contextlib.ExitStack() as opened:
+        locks = [opened.enter_context(contextlib.closing(FolderLock(each))) for each in folders]
+        metas = _identities(folders, cluster_id)
+        logs = [
+            opened.enter_context(contextlib.closing(NodeLog(each, settings))) for each in folders
+        ]
         ahead = _align(logs)
-        directories = {meta.node_id: meta.directory_id for meta in metas}
-        if ahead.new:
-            log = ClusterLog(logs, epoch=1)
-            return Opened(log, ClusterState(), metas[0].cluster_id, directories, folders, True)
-        replayed = ahead.replay()
-        if replayed.problems:
-            raise MetadataLogError(
-                f"the log in {ahead.folder} does not read: {replayed.problems[0]}",
-                "a log that replays without problems",
-            )
-        state, end = replayed.state, ahead.end_offset()
+        replayed = replay(ahead.folder)
+        _check(ahead, replayed)
+        state = replayed.state
         led = -1 if replayed.leader is None else replayed.leader.epoch
-        log = ClusterLog(logs, epoch=max(led, state.epoch, 0) + 1)
+        log = ClusterLog(logs, locks, max(led, state.epoch, 0) + 1, state, settings)
         if replayed.unfinished_since is not None:
-            log.append([AbortTransactionRecord(reason="the cluster was started again")], end)
-            end += 1
-        state.offset = end - 1
-        return Opened(log, state, metas[0].cluster_id, directories, folders, False)
-    except BaseException:
+            log.append([AbortTransactionRecord(reason="the cluster was started again")], ahead.end)
+        state.offset = ahead.end - 1
         for each in logs:
-            each.close()
-        raise
+            each.clean(now_ms())
+        opened.pop_all()
+    new = not (state.features or state.brokers or state.topics)
+    return Opened(
+        log=log,
+        state=state,
+        cluster_id=metas[0].cluster_id,
+        directories={meta.node_id: meta.directory_id for meta in metas},
+        folders=folders,
+        new=new,
+        bootstrap=_bootstrap(folders[0]) if new else [],
+        notes=[note for each in logs for note in each.notes],
+    )
+
+
+def _check(log: NodeLog, replayed: Replayed) -> None:
+    """See that nothing of the log is lost; set snapshots aside that do not read.
+
+    A damaged snapshot is no loss where an older one, or the log's start, and the log have it all.
+    """
+    damaged: dict[str, str] = {}
+    for problem in replayed.problems:
+        if not problem.file.endswith(".checkpoint") or problem.file == replayed.snapshot:
+            raise MetadataLogError(
+                f"the log in {log.folder} does not read: {problem}",
+                "a log that replays without problems; another copy may have it whole",
+            )
+        damaged.setdefault(problem.file, problem.text)
+    if replayed.state.offset + 1 != log.end:
+        raise MetadataLogError(
+            f"the log in {log.folder} ends before offset {log.end}, and it reads up to "
+            f"{replayed.state.offset}",
+            "all offsets, in a snapshot or a segment; another copy may have them",
+        )
+    for name, text in damaged.items():
+        log.set_aside(name)
+        log.notes.append(f"{log.folder / name}: {text}; it was renamed, and the rest says as much")
 
 
 def _identities(folders: Sequence[Path], cluster_id: str) -> list[MetaProperties]:
@@ -108,8 +145,27 @@ def _align(logs: Sequence[NodeLog]) -> NodeLog:
     A batch was written node by node when a crash came: the last one may be in some logs only. It
     was not acknowledged, and counts all the same.
     """
-    ahead = max(logs, key=lambda each: each.end_offset())
+    ahead = max(logs, key=lambda each: each.end)
     for each in logs:
         if each is not ahead:
             each.follow(ahead)
     return ahead
+
+
+def _bootstrap(folder: Path) -> list[Message]:
+    """The records of ``bootstrap.checkpoint``, which Kafka's StorageTool writes; [] without one.
+
+    Raises MetadataLogError where they do not read.
+    """
+    path, records = folder / BOOTSTRAP, []
+    if not path.exists():
+        return []
+    for found in read_segment(path):
+        if not isinstance(found, Batch) or found.error is not None:
+            raise MetadataLogError(f"{path} does not read", "a whole snapshot, or no such file")
+        for record in () if found.is_control else found.records:
+            try:
+                records.append(read_metadata_value(record.value or b"")[0])
+            except DecodeError as error:
+                raise MetadataLogError(f"{path}: {error}", "metadata records") from None
+    return records

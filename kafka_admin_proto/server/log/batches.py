@@ -1,0 +1,63 @@
+"""Batches of the metadata log, as Kafka's controllers write them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_admin_proto.records.batches import write_batch
+from kafka_admin_proto.records.control import write_control_record
+from kafka_admin_proto.records.metadata_records import write_metadata_value
+from kafka_admin_proto.records.model import Batch, Record
+from kafka_admin_proto.values import Message
+
+#: Record → (least level of metadata.version, version of the record), as ``MetadataVersion`` of
+#: 4.3.1 and 3.9.2 has them; 0 below the first level and for records that are not named.
+_VERSIONS = {
+    "RegisterBrokerRecord": ((30, 4), (17, 3), (8, 2), (7, 1)),
+    "PartitionRecord": ((23, 2), (17, 1)),
+    "PartitionChangeRecord": ((23, 2), (17, 1)),
+}
+
+
+def metadata_batch(
+    records: Sequence[Message], offset: int, epoch: int, level: int, now_ms: int
+) -> bytes:
+    """A batch of metadata records: gapless offsets and one timestamp, or brokers refuse it.
+
+    ``level`` is that of metadata.version, which decides the versions of the records.
+    """
+    batch = Batch.of(
+        [
+            Record(
+                offset + index,
+                now_ms,
+                None,
+                write_metadata_value(each, record_version(each.message_name, level)),
+            )
+            for index, each in enumerate(records)
+        ]
+    )
+    batch.partition_leader_epoch = epoch
+    return write_batch(batch)
+
+
+def control_batch(
+    messages: Sequence[tuple[str, Message]], offset: int, epoch: int, now_ms: int
+) -> bytes:
+    """A batch of control records, each with its name ("LEADER_CHANGE")."""
+    batch = Batch.of(
+        [
+            Record(offset + index, now_ms, *write_control_record(name, message))
+            for index, (name, message) in enumerate(messages)
+        ]
+    )
+    batch.is_control, batch.partition_leader_epoch = True, epoch
+    return write_batch(batch)
+
+
+def record_version(name: str, level: int) -> int:
+    """The version in which a record is written at a level of metadata.version."""
+    for least, version in _VERSIONS.get(name, ()):
+        if level >= least:
+            return version
+    return 0

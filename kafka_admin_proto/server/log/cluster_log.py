@@ -1,0 +1,146 @@
+"""The metadata log of all nodes of a cluster: what its ``State`` appends to.
+
+Each node has a folder of its own, all with the same log. A batch is written and synced in each
+before ``append`` returns.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kafka_admin_proto.errors import EncodeError
+from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
+from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage, Voter
+from kafka_admin_proto.records.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata_names import METADATA_VERSION
+from kafka_admin_proto.records.quorum_leader import QUORUM_STATE
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.server.log import files
+from kafka_admin_proto.server.log.batches import control_batch, metadata_batch
+from kafka_admin_proto.server.log.folder import NodeLog
+from kafka_admin_proto.server.log.settings import LogSettings
+from kafka_admin_proto.server.log.snapshots import bootstrap_bytes, snapshot_bytes
+from kafka_admin_proto.topic_ids import topic_id_to_text
+from kafka_admin_proto.values import Message
+
+#: The file of a new cluster's first records, in each node's folder.
+BOOTSTRAP = "bootstrap.checkpoint"
+_NOBODY = -1
+
+
+class ClusterLog:
+    """The log of all nodes, led in ``epoch``; ``cluster`` is what it says so far."""
+
+    def __init__(
+        self,
+        logs: Sequence[NodeLog],
+        locks: Sequence[files.FolderLock],
+        epoch: int,
+        cluster: ClusterState,
+        settings: LogSettings,
+    ) -> None:
+        self.epoch = epoch
+        self._logs = logs
+        self._locks = locks
+        self._settings = settings
+        self._level = cluster.features.get(METADATA_VERSION, 0)
+        self._kraft_version = cluster.kraft_version
+        self._failed = False
+        self._last_snapshot_s = time.monotonic()
+
+    def append(self, records: Sequence[Message], offset: int) -> None:
+        """Write a batch to every node and wait until all disks have it. Raises OSError."""
+        level = _level(records)
+        self._level = self._level if level is None else level
+        now = now_ms()
+        data = metadata_batch(records, offset, self.epoch, self._level, now)
+        self._write(data, offset, offset + len(records), now)
+
+    def applied(self, cluster: ClusterState) -> None:
+        """Write a snapshot of the cluster where the log has grown enough, or it is time.
+
+        The log has all that the snapshot would: where it cannot be written, that is a sentence on
+        stderr, and the next one is tried as if it had been written.
+        """
+        age_s = time.monotonic() - self._last_snapshot_s
+        interval_ms = self._settings.snapshot_interval_ms
+        grown = self._logs[0].uncovered_bytes >= self._settings.snapshot_bytes
+        if not grown and (not interval_ms or age_s * 1000 < interval_ms):
+            return
+        self._last_snapshot_s = time.monotonic()
+        try:
+            now = now_ms()
+            data = snapshot_bytes(cluster, self._logs[0].last_timestamp, now)
+            for log in self._logs:
+                log.write_snapshot(cluster.offset + 1, cluster.epoch, data)
+                log.clean(now)
+        except (OSError, EncodeError) as error:
+            for log in self._logs:
+                log.uncovered_bytes = 0
+            print(f"no snapshot of the metadata log was written: {error}", file=sys.stderr)
+
+    def lead(self, leader: int, voters: Sequence[int], offset: int) -> None:
+        """Begin the epoch: ``quorum-state``, then a LEADER_CHANGE record."""
+        rows = [Voter(each) for each in voters]
+        message = LeaderChangeMessage(leader_id=leader, voters=rows, granting_voters=rows)
+        now = now_ms()
+        data = control_batch([("LEADER_CHANGE", message)], offset, self.epoch, now)
+        state = msgspec.json.encode(self._quorum_state(leader, voters))
+        for log in self._logs:
+            files.replace(log.folder / QUORUM_STATE, state)
+        self._write(data, offset, offset + 1, now)
+
+    def write_bootstrap(self, folder: Path, records: Sequence[Message]) -> None:
+        """Write ``bootstrap.checkpoint``, the first records, where a node has none."""
+        path = folder / BOOTSTRAP
+        if not path.exists():
+            files.replace(path, bootstrap_bytes(list(records), _level(records) or 0, now_ms()))
+
+    def close(self) -> None:
+        """Close all files."""
+        for log in self._logs:
+            log.close()
+        for lock in self._locks:
+            lock.close()
+
+    def _write(self, data: bytes, base: int, end: int, now: int) -> None:
+        if self._failed:  # some nodes may have what others lack
+            raise OSError("an earlier write to the metadata log failed; start the cluster again")
+        try:
+            for log in self._logs:
+                log.write(data, base, end, now)
+        except BaseException:
+            self._failed = True
+            raise
+
+    def _quorum_state(self, leader: int, voters: Sequence[int]) -> dict[str, Any]:
+        """As ``QuorumStateData``; version 1 is for dynamic quorums, whose log has the voters."""
+        if self._kraft_version:
+            return {
+                "leaderId": leader, "leaderEpoch": self.epoch, "votedId": _NOBODY,
+                "votedDirectoryId": topic_id_to_text(ZERO_UUID), "data_version": 1,
+            }  # fmt: skip
+        return {
+            "clusterId": "", "leaderId": leader, "leaderEpoch": self.epoch, "votedId": _NOBODY,
+            "appliedOffset": 0, "currentVoters": [{"voterId": each} for each in voters],
+            "data_version": 0,
+        }  # fmt: skip
+
+
+def _level(records: Sequence[Message]) -> int | None:
+    """The level of metadata.version that the records set; None where they do not."""
+    for each in records:
+        if isinstance(each, FeatureLevelRecord) and each.name == METADATA_VERSION:
+            return each.feature_level
+    return None
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,58 @@
+"""``meta.properties``: which cluster and node a folder is of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import msgspec
+
+from kafka_admin_proto.errors import MetadataLogError
+from kafka_admin_proto.server.log import files
+from kafka_admin_proto.topic_ids import topic_id_from_text, topic_id_to_text
+
+_META = "meta.properties"
+
+
+class MetaProperties(msgspec.Struct, frozen=True):
+    """What ``meta.properties`` says."""
+
+    cluster_id: str
+    node_id: int
+    directory_id: UUID
+
+
+def read_meta(folder: Path) -> MetaProperties | None:
+    """The folder's ``meta.properties``; None where there is none. Raises MetadataLogError."""
+    try:
+        text = (folder / _META).read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise _unreadable(folder, error) from None
+    lines = (line for line in text.splitlines() if line and not line.startswith("#"))
+    rows = {name.strip(): value.strip() for name, _, value in (x.partition("=") for x in lines)}
+    try:
+        directory = rows.get("directory.id")
+        return MetaProperties(
+            rows["cluster.id"],
+            int(rows["node.id"]),
+            uuid4() if directory is None else topic_id_from_text(directory),
+        )
+    except (KeyError, ValueError) as error:
+        raise _unreadable(folder, error) from None
+
+
+def write_meta(folder: Path, meta: MetaProperties) -> None:
+    """Write ``meta.properties``, whole or not at all."""
+    text = (
+        f"version=1\ncluster.id={meta.cluster_id}\nnode.id={meta.node_id}\n"
+        f"directory.id={topic_id_to_text(meta.directory_id)}\n"
+    )
+    files.replace(folder / _META, text.encode())
+
+
+def _unreadable(folder: Path, error: Exception) -> MetadataLogError:
+    return MetadataLogError(
+        f"{folder / _META} does not read: {error}", "cluster.id, node.id and directory.id"
+    )

@@ -1,0 +1,266 @@
+"""Snapshots of the metadata log: a state as records, as Kafka's ``MetadataImage`` writes it.
+
+A snapshot is what a new log would have to say for the same state. Its file is named after the
+offset where the log goes on, and the epoch of the last record that is in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
+from kafka_admin_proto.messages.client_quota_record import ClientQuotaRecord, EntityData
+from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.messages.delegation_token_record import DelegationTokenRecord
+from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
+from kafka_admin_proto.messages.kraft_version_record import KRaftVersionRecord
+from kafka_admin_proto.messages.partition_record import PartitionRecord
+from kafka_admin_proto.messages.producer_ids_record import ProducerIdsRecord
+from kafka_admin_proto.messages.register_broker_record import (
+    BrokerEndpoint,
+    BrokerFeature,
+    RegisterBrokerRecord,
+)
+from kafka_admin_proto.messages.register_controller_record import (
+    ControllerEndpoint,
+    ControllerFeature,
+    RegisterControllerRecord,
+)
+from kafka_admin_proto.messages.snapshot_footer_record import SnapshotFooterRecord
+from kafka_admin_proto.messages.snapshot_header_record import SnapshotHeaderRecord
+from kafka_admin_proto.messages.topic_record import TopicRecord
+from kafka_admin_proto.messages.user_scram_credential_record import UserScramCredentialRecord
+from kafka_admin_proto.messages.voters_record import Endpoint as VoterEndpoint
+from kafka_admin_proto.messages.voters_record import KRaftVersionFeature, VotersRecord
+from kafka_admin_proto.messages.voters_record import Voter as VoterRow
+from kafka_admin_proto.messages.zk_migration_state_record import ZkMigrationStateRecord
+from kafka_admin_proto.records.cluster_state import Broker, ClusterState, Controller, Topic
+from kafka_admin_proto.records.control import read_control_record
+from kafka_admin_proto.records.metadata_names import METADATA_VERSION
+from kafka_admin_proto.records.model import Batch
+from kafka_admin_proto.records.segments import read_segment
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.server.log.batches import control_batch, metadata_batch
+from kafka_admin_proto.values import Message
+
+_NAME = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
+#: Records of a batch; Kafka's batches end below 8 MiB.
+_BATCH_RECORDS = 1024
+#: What ProducerIdsRecord of a snapshot has in place of a broker.
+_NO_BROKER = -1
+
+
+class Snapshot(msgspec.Struct, frozen=True, order=True):
+    """A snapshot's file: the log goes on at offset ``end``."""
+
+    end: int
+    epoch: int
+    path: Path
+
+    @classmethod
+    def in_folder(cls, folder: Path) -> list[Snapshot]:
+        """All that a folder has, the oldest first."""
+        found = ((_NAME.fullmatch(path.name), path) for path in folder.iterdir())
+        return sorted(cls(int(name[1]), int(name[2]), path) for name, path in found if name)
+
+    def timestamp(self) -> int | None:
+        """The newest timestamp, in milliseconds, of what is in it; None for a damaged header."""
+        header = _control(next(read_segment(self.path), None), 0)
+        return (
+            header.last_contained_log_timestamp
+            if isinstance(header, SnapshotHeaderRecord)
+            else None
+        )
+
+    def is_whole(self) -> bool:
+        """Whether all of it reads, from its header to its footer."""
+        found = list(read_segment(self.path))
+        return (
+            bool(found)
+            and all(isinstance(each, Batch) and each.error is None for each in found)
+            and isinstance(_control(found[0], 0), SnapshotHeaderRecord)
+            and isinstance(_control(found[-1], -1), SnapshotFooterRecord)
+        )
+
+
+def _control(found: object, index: int) -> Message | None:
+    """What the control record at that index of a batch says; None where there is none."""
+    if not isinstance(found, Batch) or not found.is_control or not found.records:
+        return None
+    record = found.records[index]
+    try:
+        return read_control_record(record.key, record.value).message
+    except DecodeError:
+        return None
+
+
+def snapshot_name(end: int, epoch: int) -> str:
+    """The name of a snapshot's file."""
+    return f"{end:020}-{epoch:010}.checkpoint"
+
+
+def snapshot_bytes(state: ClusterState, last_timestamp: int, now_ms: int) -> bytes:
+    """The file that holds a state. ``last_timestamp`` is that of the last record in it.
+
+    Raises EncodeError for a state that the records of its metadata.version cannot say.
+    """
+    return _file(
+        list(state_records(state)),
+        state.features.get(METADATA_VERSION, 0),
+        state.epoch,
+        now_ms,
+        [("SNAPSHOT_HEADER", SnapshotHeaderRecord(last_contained_log_timestamp=last_timestamp)),
+         *_quorum(state)],
+    )  # fmt: skip
+
+
+def bootstrap_bytes(records: list[Message], level: int, now_ms: int) -> bytes:
+    """``bootstrap.checkpoint``: a new cluster's first records, as a snapshot."""
+    return _file(records, level, 0, now_ms, [("SNAPSHOT_HEADER", SnapshotHeaderRecord())])
+
+
+def _file(
+    records: list[Message], level: int, epoch: int, now_ms: int, head: list[tuple[str, Message]]
+) -> bytes:
+    parts = [control_batch(head, 0, epoch, now_ms)]
+    offset = len(head)
+    for start in range(0, len(records), _BATCH_RECORDS):
+        some = records[start : start + _BATCH_RECORDS]
+        parts.append(metadata_batch(some, offset, epoch, level, now_ms))
+        offset += len(some)
+    parts.append(
+        control_batch([("SNAPSHOT_FOOTER", SnapshotFooterRecord())], offset, epoch, now_ms)
+    )
+    return b"".join(parts)
+
+
+def _quorum(state: ClusterState) -> Iterator[tuple[str, Message]]:
+    """What the header of a dynamic quorum's snapshot says (KIP-853)."""
+    if not state.kraft_version:
+        return
+    yield "KRAFT_VERSION", KRaftVersionRecord(kraft_version=state.kraft_version)
+    if state.voters:
+        rows = [
+            VoterRow(
+                voter_id=each.id,
+                voter_directory_id=each.directory_id,
+                endpoints=[VoterEndpoint(e.name, e.host, e.port) for e in each.endpoints],
+                kraft_version_feature=KRaftVersionFeature(*each.kraft_versions),
+            )
+            for each in state.voters.values()
+        ]
+        yield "KRAFT_VOTERS", VotersRecord(voters=rows)
+
+
+def state_records(state: ClusterState) -> Iterator[Message]:
+    """The records whose replay makes the state, in the order of Kafka's ``MetadataImage.write``."""
+    for name in sorted(state.features, key=lambda each: (each != METADATA_VERSION, each)):
+        yield FeatureLevelRecord(name, state.features[name])
+    if state.zk_migration_state is not None:
+        yield ZkMigrationStateRecord(state.zk_migration_state)
+    for broker in state.brokers.values():
+        yield _broker(broker)
+    for controller in state.controllers.values():
+        yield _controller(controller)
+    for topic in state.topics.values():
+        yield from _topic(topic)
+    for (kind, resource), values in state.configs.items():
+        for name, value in values.items():
+            yield ConfigRecord(kind, resource, name, value)
+    for entity, quotas in state.quotas.items():
+        rows = [EntityData(kind, of) for kind, of in entity]
+        for key, rate in quotas.items():
+            yield ClientQuotaRecord(entity=rows, key=key, value=rate)
+    if state.next_producer_id is not None:
+        yield ProducerIdsRecord(_NO_BROKER, -1, state.next_producer_id)
+    yield from _who_may_what(state)
+
+
+def _who_may_what(state: ClusterState) -> Iterator[Message]:
+    for acl_id, acl in state.acls.items():
+        yield AccessControlEntryRecord(
+            id=acl_id,
+            resource_type=acl.resource_type,
+            resource_name=acl.resource_name,
+            pattern_type=acl.pattern_type,
+            principal=acl.principal,
+            host=acl.host,
+            operation=acl.operation,
+            permission_type=acl.permission_type,
+        )
+    for (user, mechanism), credential in state.scram_users.items():
+        yield UserScramCredentialRecord(
+            name=user,
+            mechanism=mechanism,
+            salt=credential.salt,
+            stored_key=credential.stored_key,
+            server_key=credential.server_key,
+            iterations=credential.iterations,
+        )
+    for token_id, token in state.delegation_tokens.items():
+        yield DelegationTokenRecord(
+            owner=token.owner,
+            requester=token.requester,
+            renewers=token.renewers,
+            issue_timestamp=token.issue_timestamp,
+            max_timestamp=token.max_timestamp,
+            expiration_timestamp=token.expiration_timestamp,
+            token_id=token_id,
+        )
+
+
+def _topic(topic: Topic) -> Iterator[Message]:
+    yield TopicRecord(topic.name, topic.id)
+    for number, partition in topic.partitions.items():
+        yield PartitionRecord(
+            partition_id=number,
+            topic_id=topic.id,
+            replicas=partition.replicas,
+            isr=partition.isr,
+            removing_replicas=partition.removing_replicas,
+            adding_replicas=partition.adding_replicas,
+            leader=partition.leader,
+            leader_recovery_state=partition.leader_recovery_state,
+            leader_epoch=partition.leader_epoch,
+            partition_epoch=partition.partition_epoch,
+            directories=[] if set(partition.directories) == {ZERO_UUID} else partition.directories,
+            eligible_leader_replicas=partition.elr or None,
+            last_known_elr=partition.last_known_elr or None,
+        )
+
+
+def _broker(broker: Broker) -> RegisterBrokerRecord:
+    return RegisterBrokerRecord(
+        broker_id=broker.id,
+        is_migrating_zk_broker=broker.is_migrating_zk_broker,
+        incarnation_id=broker.incarnation_id,
+        broker_epoch=broker.epoch,
+        end_points=[
+            BrokerEndpoint(e.name, e.host, e.port, e.security_protocol or 0)
+            for e in broker.endpoints.values()
+        ],
+        features=[BrokerFeature(name, *levels) for name, levels in broker.features.items()],
+        rack=broker.rack,
+        fenced=broker.fenced,
+        in_controlled_shutdown=broker.in_controlled_shutdown,
+        log_dirs=broker.directories,
+        cordoned_log_dirs=broker.cordoned_directories,
+    )
+
+
+def _controller(controller: Controller) -> RegisterControllerRecord:
+    return RegisterControllerRecord(
+        controller_id=controller.id,
+        incarnation_id=controller.incarnation_id,
+        zk_migration_ready=controller.zk_migration_ready,
+        end_points=[
+            ControllerEndpoint(e.name, e.host, e.port, e.security_protocol or 0)
+            for e in controller.endpoints.values()
+        ],
+        features=[ControllerFeature(name, *levels) for name, levels in controller.features.items()],
+    )

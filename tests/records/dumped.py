@@ -1,0 +1,79 @@
+"""What Kafka's own DumpLogSegments says of a metadata log."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kafka_admin_proto.records.segment_rows import segment_rows
+from tests.java_tool import JVM_OPTIONS
+from tests.oracle import require_oracle
+from tools.jars import fetch_runtime
+
+RELEASE = "4.3.1"
+_DUMP = "org.apache.kafka.tools.DumpLogSegments"
+_DUMPED = re.compile(r"\| offset: (\d+) CreateTime: (-?\d+) .*headerKeys: \[\] (\w+):? ({.*})")
+_FILE = re.compile(r"Dumping (.*)")
+_BATCH = re.compile(r"baseOffset: .* partitionLeaderEpoch: (-?\d+) .* position: (\d+) ")
+
+
+@cache
+def dumped(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """By file: (position, epoch, offset, timestamp, type, version, data) of each record."""
+    require_oracle()
+    java = shutil.which("java")
+    assert java
+    path = os.pathsep.join(map(str, fetch_runtime(RELEASE)))
+    files = ",".join(str(folder / name) for name in names_in(folder))
+    done = subprocess.run(
+        [java, *JVM_OPTIONS, "-cp", path, _DUMP, "--cluster-metadata-decoder", "--files", files],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-4000:]
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    rows: list[tuple[Any, ...]] = []
+    place: tuple[int, ...] = ()
+    for line in done.stdout.splitlines():
+        if match := _FILE.fullmatch(line):
+            rows = found[Path(match[1]).name] = []
+        elif match := _BATCH.match(line):
+            place = (int(match[2]), int(match[1]))
+        elif match := _DUMPED.match(line):
+            shown = json.loads(match[4])
+            if match[3] == "payload":
+                name, version = camel(shown["type"]), shown["version"]
+                data = shown["data"]
+            else:
+                name, version, data = camel(match[3]), 0, shown
+            rows.append((*place, int(match[1]), int(match[2]), name, version, data))
+    return found
+
+
+def names_in(folder: Path) -> list[str]:
+    """Of segments and snapshots."""
+    return sorted(path.name for path in folder.iterdir() if path.suffix in (".log", ".checkpoint"))
+
+
+def camel(name: str) -> str:
+    """FEATURE_LEVEL_RECORD, LEADER_CHANGE, LeaderChange → one form for all."""
+    return name.replace("_", "").lower()
+
+
+def check_with_kafka(folder: Path) -> None:
+    """Kafka reads every file of the folder, and in each what we read."""
+    found = dumped(folder)
+    assert sorted(found) == names_in(folder)
+    for name, theirs in found.items():
+        rows = list(segment_rows(folder / name, mask=False))
+        assert not any(row["problem"] or row["note"] for row in rows)
+        assert [
+            (row["position"], row["epoch"], row["offset"], row["timestamp"], camel(row["type"]),
+             row["version"], row["fields"])
+            for row in rows
+        ] == theirs  # fmt: skip
