@@ -46,18 +46,23 @@ _START_S = 60.0
 _KAP = "from kafka_admin_proto.cli import main; main()"
 #: Seconds that our server is asked for before anything counts, at most.
 _WARM_UP_OURS_S = 1.0
-_METADATA = (MetadataRequest(topics=None), 13)
-_TOPIC = CreateTopicsRequest.CreatableTopic(
-    name="orders",
-    num_partitions=3,
-    replication_factor=1,
-    configs=[CreateTopicsRequest.CreatableTopicConfig(name="retention.ms", value="3600000")],
-)
-#: What the clients ask: requests with their versions.
-_REQUESTS: dict[str, tuple[Message, int]] = {
-    "ApiVersions": (ApiVersionsRequest("bench", "1"), 4),
-    "Metadata": _METADATA,
-    "CreateTopics, validate_only": (CreateTopicsRequest([_TOPIC], 30_000, True), 7),
+_METADATA, _METADATA_VERSION = MetadataRequest(topics=None), 13
+_RETENTION = CreateTopicsRequest.CreatableTopicConfig(name="retention.ms", value="3600000")
+#: What the clients ask in turn, in that version. No topic is asked for twice in a while.
+_REQUESTS: dict[str, tuple[Sequence[Message], int]] = {
+    "ApiVersions": ([ApiVersionsRequest("bench", "1")], 4),
+    "Metadata": ([_METADATA], _METADATA_VERSION),
+    "CreateTopics, validate_only": (
+        [
+            CreateTopicsRequest(
+                [CreateTopicsRequest.CreatableTopic(f"orders-{index:04}", 3, 1, [], [_RETENTION])],
+                30_000,
+                validate_only=True,
+            )
+            for index in range(1000)
+        ],
+        7,
+    ),
 }
 
 
@@ -129,17 +134,17 @@ def measure(options: argparse.Namespace) -> Results:
         _pin(processors[1:2])
         for server in running:
             _create(server, options.topics)
-        for title, (request, version) in _REQUESTS.items():
-            data = request_frame(request, version)
-            sizes = [_checked_size(server, data, options.topics) for server in running]
+        for title, (requests, version) in _REQUESTS.items():
+            frames = [request_frame(each, version) for each in requests]
+            sizes = [_checked_size(server, frames[0], options.topics) for server in running]
 
             asked = list(zip(running, sizes, strict=True))
             for (server, size), seconds in zip(asked, (_WARM_UP_OURS_S, math.inf), strict=False):
                 least = min(seconds, options.warm_up)
-                load(server.address, server.pid, data, size, options.clients, least)
+                load(server.address, server.pid, frames, size, options.clients, least)
             results.rounds[title] = [
                 [
-                    load(each.address, each.pid, data, size, options.clients, options.seconds)
+                    load(each.address, each.pid, frames, size, options.clients, options.seconds)
                     for each, size in asked
                 ]
                 for _ in range(options.rounds)
@@ -188,7 +193,7 @@ def real() -> Iterator[Server]:
 
 def _ready(pid: int, port: int, begin: float, line_s: float) -> Server:
     """Wait until the server has a live broker. SystemExit where it has none in time."""
-    data = request_frame(*_METADATA)
+    data = request_frame(_METADATA, _METADATA_VERSION)
     while time.perf_counter() - begin < _START_S:
         with contextlib.suppress(OSError):
             body, _ = answer((HOST, port), data)

@@ -8,10 +8,12 @@ server of another one busy; ``Load.busy_percent`` says how busy the clients were
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import select
 import socket
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,12 +72,18 @@ def answer(address: tuple[str, int], data: bytes) -> tuple[Message | None, int]:
 
 
 def load(
-    address: tuple[str, int], pid: int, data: bytes, size: int, clients: int, seconds: float
+    address: tuple[str, int],
+    pid: int,
+    frames: Sequence[bytes],
+    size: int,
+    clients: int,
+    seconds: float,
 ) -> Load:
-    """Have clients ask, and ask again when an answer of ``size`` bytes is there.
+    """Have clients send frames, the next one when an answer of ``size`` bytes is there.
 
     ``pid`` is the server's process. Raises ConnectionResetError where it closes a connection.
     """
+    following = itertools.cycle(frames).__next__
     clock, latencies_ns = time.perf_counter_ns, []
     with contextlib.ExitStack() as stack:
         poll = stack.enter_context(select.epoll())
@@ -91,7 +99,7 @@ def load(
         server_cpu_s, client_cpu_s, begin = cpu_s(pid), time.process_time(), clock()
         sent = dict.fromkeys(ends, begin)
         for number in ends:
-            send[number](data)
+            send[number](following())
         now, stop = begin, begin + int(seconds * 1e9)
         while now < stop:
             for number, _ in poll.poll(_TIMEOUT_S):
@@ -105,7 +113,7 @@ def load(
                 now = clock()
                 latencies_ns.append(now - sent[number])
                 sent[number] = now
-                send[number](data)
+                send[number](following())
         return Load(
             (now - begin) / 1e9,
             latencies_ns,

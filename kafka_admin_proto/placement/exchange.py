@@ -48,19 +48,21 @@ class Exchange:
         self._allowed = allowed
         self._rack_of = rack_of
         self._bounds = bounds
-        self._in_rack = [self._count_racks(each) for each in chosen]
-        self._partitions_of: list[set[int]] = [set() for _ in load]
-        for partition, brokers in enumerate(chosen):
-            for broker in brokers:
-                self._partitions_of[broker].add(partition)
+        self._in_rack: list[list[int]] = []
+        self._partitions_of: list[set[int]] = []
         #: One unit of squared load weighs more than all the replicas there are.
         self._unit = 2 * sum(map(len, chosen)) + 1
         self._table: list[int] = []
 
     def optimize(self, fewest_moves: int) -> None:
         """Make the assignment the best one; ``fewest_moves`` is a lower bound of its moves."""
-        if self._moves() <= fewest_moves and max(self.load) - min(self.load) <= 1:
-            return
+        if max(self.load) - min(self.load) <= 1 and self._moves() <= fewest_moves:
+            return  # most are, and are not counted any further
+        self._in_rack = [self._count_racks(each) for each in self.chosen]
+        self._partitions_of = [set() for _ in self.load]
+        for partition, brokers in enumerate(self.chosen):
+            for broker in brokers:
+                self._partitions_of[broker].add(partition)
         self._build_table()
         self._level_directly()
         while cycle := self._negative_cycle():

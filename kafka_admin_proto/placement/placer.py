@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from operator import gt
 
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement.exchange import Exchange
@@ -110,11 +111,14 @@ def _assign(
         frozenset(brokers.index[each] for each in replicas if each in brokers.index)
         for replicas in homes
     ]
-    bounds = [rack_bounds(brokers.rack_sizes, count) for count in counts]
+    bounds_of = {count: rack_bounds(brokers.rack_sizes, count) for count in {*counts}}
+    bounds = [bounds_of[count] for count in counts]
     load = brokers.count(fixed)
     chosen = _Filling(brokers, home, bounds, load).chosen
     everyone = range(len(brokers.ids))
-    kept = sum(_most_kept(brokers, each, bound) for each, bound in zip(home, bounds, strict=True))
+    kept = sum(
+        _most_kept(brokers, each, bound) for each, bound in zip(home, bounds, strict=True) if each
+    )
     Exchange(
         chosen, home=home, allowed=[everyone] * len(chosen), rack_of=brokers.rack_of,
         bounds=bounds, load=load,
@@ -199,9 +203,7 @@ class _Filling:
     def _open_racks(self, partition: int, bounds: RackBounds) -> list[bool]:
         """The racks that may take one more replica of the partition."""
         counts = self._in_rack[partition]
-        extra = bounds.extra - sum(
-            count > few for count, few in zip(counts, bounds.fewest, strict=True)
-        )
+        extra = bounds.extra - sum(map(gt, counts, bounds.fewest))
         return [
             count < few or (extra > 0 and count < most)
             for count, few, most in zip(counts, bounds.fewest, bounds.most, strict=True)
@@ -222,23 +224,23 @@ class _Filling:
 
     def _add(self, partition: int, bounds: RackBounds) -> None:
         open_racks, chosen = self._open_racks(partition, bounds), self.chosen[partition]
+        load, elsewhere = self._load, self._brokers.elsewhere
+        brokers = [
+            broker
+            for broker, rack in enumerate(self._brokers.rack_of)
+            if open_racks[rack] and broker not in chosen
+        ]
+        least = min([load[broker] for broker in brokers])
+        lightest = [broker for broker in brokers if load[broker] == least]
+        if len(lightest) == 1:
+            self._put(partition, lightest[0])
+            return
         shared = [self._shared[other] for other in chosen]
-        self._put(
-            partition,
-            min(
-                (
-                    broker
-                    for broker, rack in enumerate(self._brokers.rack_of)
-                    if open_racks[rack] and broker not in chosen
-                ),
-                key=lambda broker: (
-                    self._load[broker],
-                    sum(counts[broker] for counts in shared),
-                    self._brokers.elsewhere[broker],
-                    broker,
-                ),
-            ),
-        )
+        costs = [
+            (sum([counts[broker] for counts in shared]), elsewhere[broker], broker)
+            for broker in lightest
+        ]
+        self._put(partition, min(costs)[-1])
 
 
 def _leaders(
@@ -257,17 +259,18 @@ def _leaders(
         leader = (
             now
             if stays and now is not None
-            else min(candidates, key=lambda broker: (load[broker], broker))
+            else min([(load[broker], broker) for broker in candidates])[1]
         )
         load[leader] += 1
         leading.append({leader})
         # Where any leader is a new one, none of them costs more than another.
         home.append(frozenset({leader} if stays else candidates))
-    one = RackBounds((1,), (2,), 0)
-    Exchange(
-        leading, home=home, allowed=[tuple(sorted(each)) for each in chosen],
-        rack_of=[0] * len(brokers.ids), bounds=[one] * len(leading), load=load,
-    ).optimize(0)  # fmt: skip
+    if max(load) - min(load) > 1:  # else they are even
+        one = RackBounds((1,), (2,), 0)
+        Exchange(
+            leading, home=home, allowed=[tuple(sorted(each)) for each in chosen],
+            rack_of=[0] * len(brokers.ids), bounds=[one] * len(leading), load=load,
+        ).optimize(0)  # fmt: skip
     return [leader for (leader,) in leading]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from uuid import UUID
+from zlib import crc32
 
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.messages.partition_record import PartitionRecord
@@ -57,11 +58,9 @@ def in_sync_of(state: State, replicas: Sequence[int], partition: int) -> list[in
     return found
 
 
-def place(
-    state: State, partitions: int, factor: int, fixed: Sequence[Sequence[int]] = ()
-) -> list[list[int]]:
-    """Replicas for new partitions; raises ApiFailure with the placer's own words."""
-    brokers = {each.id: each.rack for each in state.live_brokers()}
+def check_factor(state: State, factor: int) -> None:
+    """Raises ApiFailure, with the words of Kafka's placer, where there are too few brokers."""
+    brokers = state.live_brokers()
     if not brokers:
         raise ApiFailure(INVALID_REPLICATION_FACTOR, "All brokers are currently fenced.")
     if factor > len(brokers):
@@ -75,11 +74,23 @@ def place(
             f"The target replication factor of {factor} cannot be reached because only "
             f"{len(brokers)} broker(s) are registered{cordoned}.",
         )
-    seed = state.end_offset
+
+
+def place(
+    state: State, topic: str, partitions: int, factor: int, fixed: Sequence[Sequence[int]] = ()
+) -> list[tuple[list[int], list[int]]]:
+    """(replicas, in sync) of a topic's new partitions; raises ApiFailure as check_factor does.
+
+    The topics of one request do not all begin with the same broker.
+    """
+    check_factor(state, factor)
+    brokers = {each.id: each.rack for each in state.live_brokers()}
+    seed = state.end_offset + crc32(topic.encode())
     try:
-        return place_new(brokers, partitions, factor, fixed=fixed, seed=seed)
+        placed = place_new(brokers, partitions, factor, fixed=fixed, seed=seed)
     except PlacementError as error:
         raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
+    return [(replicas, [each for each in replicas if state.is_active(each)]) for replicas in placed]
 
 
 def partition_record(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
+from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
 from kafka_admin_proto.messages.topic_record import TopicRecord
@@ -16,6 +17,7 @@ from kafka_admin_proto.records.cluster_state import Broker, ClusterState, Partit
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, Configs
+from kafka_admin_proto.server.configs.topics import TopicDefaults
 from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
 from kafka_admin_proto.server.topic_names import collision_key
 from kafka_admin_proto.values import Message
@@ -69,6 +71,7 @@ class State:
         self.sync_delay_s = 0.1
         #: Partitions, by topic id and number, whose replicas are to be in sync after that.
         self.reassigned: list[tuple[UUID, int]] = []
+        self._topic_defaults: TopicDefaults | None = None
         self._log = log
         self._replay = MetadataReplay(cluster)
         self._ids: dict[str, UUID] = {}
@@ -146,6 +149,14 @@ class State:
         found = broker.find((name,))
         return config.default if found is None else found[1]
 
+    @property
+    def topic_defaults(self) -> TopicDefaults:
+        """What counts for a topic without configs of its own, as the controller sees it."""
+        if self._topic_defaults is None:
+            broker = self.broker_configs(self.controller)
+            self._topic_defaults = TopicDefaults(self.release, self.definitions, broker)
+        return self._topic_defaults
+
     # Changing.
 
     def append(self, records: Sequence[Message]) -> None:
@@ -168,6 +179,8 @@ class State:
                 self._index(record.name, record.topic_id)
             elif removed is not None:
                 self._forget(removed)
+            elif isinstance(record, ConfigRecord) and record.resource_type == BROKER_RESOURCE:
+                self._topic_defaults = None
             elif isinstance(record, PartitionChangeRecord) and record.replicas is not None:
                 self.reassigned.append((record.topic_id, record.partition_id))
         if self._log is not None:

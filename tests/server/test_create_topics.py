@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
+from kafka_admin_proto.messages import (
+    CreateTopicsRequest,
+    IncrementalAlterConfigsRequest,
+    MetadataRequest,
+)
 from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -160,3 +164,45 @@ def test_an_assignment_is_taken_as_it_is() -> None:
     (found,) = served.ask(MetadataRequest(topics=None)).topics
     assert [each.replica_nodes for each in found.partitions] == [[3, 1], [2, 3]]
     assert [each.leader_id for each in found.partitions] == [3, 2]
+
+
+def test_what_counts_for_a_new_topic_follows_the_brokers() -> None:
+    served = Served()
+
+    def retention() -> tuple[str, int]:
+        request = CreateTopicsRequest([topic()], 1000, True)
+        rows = {each.name: each for each in served.ask(request).topics[0].configs}
+        return rows["retention.ms"].value, rows["retention.ms"].config_source
+
+    alter = IncrementalAlterConfigsRequest
+    change = alter.AlterableConfig("log.retention.hours", 0, "2")
+    before = retention()
+    served.ask(alter([alter.AlterConfigsResource(4, "", [change])]))
+    assert before[1] == 5
+    assert retention() == before  # no running broker takes that one
+
+    change = alter.AlterableConfig("log.retention.ms", 0, "7000")
+    served.ask(alter([alter.AlterConfigsResource(4, "", [change])]))
+    assert retention() == ("7000", 3)
+    own = topic(retention_ms="5")
+    assert own.configs[0].name == "retention.ms"
+    shown = served.ask(CreateTopicsRequest([own], 1000, True)).topics[0].configs
+    assert [each.value for each in shown if each.name == "retention.ms"] == ["5"]
+    assert [each.name for each in shown] == sorted(each.name for each in shown)
+
+
+def test_a_default_of_a_broker_that_is_none_counts_unless_the_topic_says_otherwise() -> None:
+    served = Served()
+    served.state.static[1]["log.cleanup.policy"] = "shred"  # type: ignore[index]
+    fault = "Invalid value shred for configuration cleanup.policy: String must be one of: compact"
+    for _ in range(2):
+        ((_, code, text),) = create(served, topic(retention_ms="5"), validate_only=True)
+        assert (code, text[: len(fault)]) == (40, fault)
+    assert create(served, topic(cleanup_policy="compact")) == [("t", 0, None)]
+
+
+def test_the_topics_of_one_request_are_spread_over_the_brokers() -> None:
+    served = Served()
+    create(served, *(topic(f"t{number}") for number in range(60)))
+    leaders = [each.partitions[0].leader for each in served.state.cluster.topics.values()]
+    assert min(leaders.count(broker) for broker in (1, 2, 3)) > 5

@@ -38,7 +38,7 @@ def test_the_clients_notice_a_closed_connection() -> None:
         thread.start()
         data = request_frame(ApiVersionsRequest(), 0)
         with pytest.raises(ConnectionResetError):
-            load(server.getsockname(), os.getpid(), data, 100, 1, 5)
+            load(server.getsockname(), os.getpid(), [data], 100, 1, 5)
         thread.join()
 
 

@@ -10,7 +10,6 @@ from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.server.configs.brokers import check_broker_configs
 from kafka_admin_proto.server.configs.others import check_group_configs, check_metrics_configs
 from kafka_admin_proto.server.configs.sources import Configs
-from kafka_admin_proto.server.configs.topics import check_topic_configs
 from kafka_admin_proto.server.failures import (
     INVALID_CONFIG,
     INVALID_REQUEST,
@@ -187,8 +186,7 @@ def _check(
             if not name:
                 raise ApiFailure(INVALID_REQUEST, "Default topic resources are not allowed.")
             check_topic_name(name)
-            broker = state.broker_configs(state.controller)
-            check_topic_configs(state.release, state.definitions, broker, after, now)
+            state.topic_defaults.check(after)
             if state.topic(name) is None:
                 text = f"The topic '{name}' does not exist."
                 raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION, text)

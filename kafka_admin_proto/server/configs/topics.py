@@ -6,36 +6,50 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_admin_proto.server.configs.definitions import Definitions
-from kafka_admin_proto.server.configs.sources import BrokerConfigs, Configs, topic_value
-from kafka_admin_proto.server.configs.values import ConfigFailure, parse_all
+from kafka_admin_proto.server.configs.sources import BrokerConfigs, topic_value
+from kafka_admin_proto.server.configs.values import ConfigFailure, parse_checked
 from kafka_admin_proto.server.failures import INVALID_CONFIG, ApiFailure
 from kafka_admin_proto.server.java import hash_order
 
 
-def check_topic_configs(
-    release: str,
-    known: Definitions,
-    broker: BrokerConfigs,
-    configs: Mapping[str, str],
-    existing: Configs,
-) -> None:
-    """Raises ApiFailure (INVALID_CONFIG) unless a topic may have these configs, all of them.
+class TopicDefaults:
+    """What counts for a topic without configs of its own, as one broker sees it.
 
-    ``existing`` are those that it has so far; ``broker`` those of the controller.
+    Each new topic is checked together with all of it, so that it is parsed once: ``State`` keeps
+    it until a broker's configs change.
     """
-    for name in hash_order(configs):
-        if name not in known.topics:
-            raise ApiFailure(INVALID_CONFIG, f"Unknown topic config name: {name}")
-    combined: dict[str, str | None] = {
-        each.name: topic_value(each, {}, broker)[0] for each in known.topic if not each.internal
-    }
-    values = parse_all(known.topic, {**combined, **configs}, release)
-    _check_lags(values)
-    if values["remote.storage.enable"]:
-        raise ConfigFailure(
-            "Tiered Storage functionality is disabled in the broker. "
-            "Topic cannot be configured with remote log storage."
-        )
+
+    def __init__(self, release: str, known: Definitions, broker: BrokerConfigs) -> None:
+        self.release = release
+        self.known = known
+        #: Each config's text and its source, by name.
+        self.texts = {each.name: topic_value(each, {}, broker) for each in known.topic}
+        self._values: dict[str, Any] = {}
+        self._failures: dict[str, ConfigFailure] = {}
+        texts = {each.name: self.texts[each.name][0] for each in known.topic if not each.internal}
+        for each in known.topic:
+            try:
+                self._values[each.name] = parse_checked(each, texts, release)
+            except ConfigFailure as failure:  # counts where a topic does not say otherwise
+                self._failures[each.name] = failure
+
+    def check(self, configs: Mapping[str, str]) -> None:
+        """Raises ApiFailure (INVALID_CONFIG) unless a topic may have these configs, all of them."""
+        for name in hash_order(configs):
+            if name not in self.known.topics:
+                raise ApiFailure(INVALID_CONFIG, f"Unknown topic config name: {name}")
+        values = self._values.copy()
+        for each in self.known.topic:
+            if each.name in configs:
+                values[each.name] = parse_checked(each, configs, self.release)
+            elif each.name in self._failures:
+                raise self._failures[each.name].with_traceback(None)
+        _check_lags(values)
+        if values["remote.storage.enable"]:
+            raise ConfigFailure(
+                "Tiered Storage functionality is disabled in the broker. "
+                "Topic cannot be configured with remote log storage."
+            )
 
 
 def _check_lags(values: Mapping[str, Any]) -> None:

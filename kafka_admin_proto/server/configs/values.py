@@ -39,18 +39,20 @@ def parse_all(
 
     Raises ConfigFailure for the first one, in the order of the definitions, that does not pass.
     """
-    values: dict[str, Any] = {}
-    for each in definitions:
-        text = texts.get(each.name, each.default)
-        if each.name not in texts and each.required:
-            raise ConfigFailure(
-                f'Missing required configuration "{each.name}" which has no default value.'
-            )
-        value = parse(each, text, release)
-        if each.name in texts:
-            check(each, value)
-        values[each.name] = value
-    return values
+    return {each.name: parse_checked(each, texts, release) for each in definitions}
+
+
+def parse_checked(config: ConfigDefinition, texts: Mapping[str, str | None], release: str) -> Any:
+    """One config's value, by the text given for it, which its validator sees, or its default."""
+    if config.name in texts:
+        value = parse(config, texts[config.name], release)
+        check(config, value)
+        return value
+    if config.required:
+        raise ConfigFailure(
+            f'Missing required configuration "{config.name}" which has no default value.'
+        )
+    return parse(config, config.default, release)
 
 
 def parse(config: ConfigDefinition, text: str | None, release: str) -> Any:

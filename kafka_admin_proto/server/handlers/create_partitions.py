@@ -105,8 +105,7 @@ def _assignment(
     factor = len(topic.partitions[min(topic.partitions)].replicas)
     if wanted.assignments is None:
         fixed = [each.replicas for _, each in sorted(topic.partitions.items())]
-        placed = place(state, max(1, min(more, room)), factor, fixed)
-        return [(each, [one for one in each if state.is_active(one)]) for each in placed]
+        return place(state, topic.name, max(1, min(more, room)), factor, fixed)
     if len(wanted.assignments) != more:
         raise ApiFailure(
             INVALID_REPLICA_ASSIGNMENT,

@@ -8,6 +8,8 @@ broker's defaults (which every version takes), 5 the topic's configs in the answ
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
 
 from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -19,13 +21,15 @@ from kafka_admin_proto.messages.create_topics_response import (
 from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.server.assignments import (
     MOST_RECORDS,
+    check_factor,
     check_replicas,
     in_sync_of,
     partition_record,
     place,
 )
-from kafka_admin_proto.server.configs.sources import topic_value
-from kafka_admin_proto.server.configs.topics import check_topic_configs
+from kafka_admin_proto.server.configs.definitions import ConfigDefinition
+from kafka_admin_proto.server.configs.sources import DYNAMIC_TOPIC
+from kafka_admin_proto.server.configs.topics import TopicDefaults
 from kafka_admin_proto.server.failures import (
     INVALID_CONFIG,
     INVALID_PARTITIONS,
@@ -69,7 +73,7 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
     try:
         if wanted and request.timeout_ms <= 0:
             raise ApiFailure(REQUEST_TIMED_OUT)
-        results, records = _create(state, wanted)
+        results, created = _create(state, wanted)
     except ApiFailure as failure:  # of the whole request
         return Answer(
             CreateTopicsResponse(topics=[failed(each.name, failure) for each in request.topics])
@@ -79,75 +83,111 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
     if names[CLUSTER_METADATA] == 1:
         text = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
         results.append(failed(CLUSTER_METADATA, ApiFailure(INVALID_REQUEST, text)))
-    return Answer(CreateTopicsResponse(topics=results), [] if request.validate_only else records)
+    return answer(state, request, results, created)
+
+
+def answer(
+    state: State,
+    request: CreateTopicsRequest,
+    results: list[CreatableTopicResult],
+    created: list[NewTopic],
+) -> Answer:
+    """These results, with the records of what is created unless it is only validated."""
+    records: list[Message] = []
+    if not request.validate_only:
+        for new in created:
+            records += records_of(state, new)
+    return Answer(CreateTopicsResponse(topics=results), records)
+
+
+class NewTopic(NamedTuple):
+    """A topic that can be created: its row in the answer, and what was named for it.
+
+    ``assignment`` has (replicas, in sync) of each partition; None leaves them to the placer.
+    """
+
+    result: CreatableTopicResult
+    configs: dict[str, str]
+    assignment: list[tuple[list[int], list[int]]] | None
+
+    @property
+    def record_count(self) -> int:
+        return 1 + len(self.configs) + self.result.num_partitions
 
 
 def _create(
     state: State, topics: list[CreatableTopic]
-) -> tuple[list[CreatableTopicResult], list[Message]]:
-    """Each topic's result, and the records of those that can be created.
+) -> tuple[list[CreatableTopicResult], list[NewTopic]]:
+    """Each topic's result, and those that can be created.
 
     Raises ApiFailure for a request that would make too many records.
     """
     if state.release >= "4" and sum(map(_partitions_asked, topics)) > MOST_RECORDS:
         raise ApiFailure(POLICY_VIOLATION, "Excessively large number of partitions per request.")
-    results, records = [], []
+    results, created, records = [], [], 0
     for topic in topics:
         try:
-            result, made = create_one(state, topic)
+            new = check_one(state, topic)
         except PolicyFailure:
             raise
         except ApiFailure as failure:
             results.append(failed(topic.name, failure))
             continue
-        records += made
-        if len(records) > MOST_RECORDS:
+        created.append(new)
+        records += new.record_count
+        if records > MOST_RECORDS:
             raise ApiFailure(
                 POLICY_VIOLATION, "Unable to perform excessively large batch operation."
             )
-        results.append(result)
-    return results, records
+        results.append(new.result)
+    return results, created
 
 
 def _partitions_asked(topic: CreatableTopic) -> int:
     return len(topic.assignments) or max(topic.num_partitions, 0)
 
 
-def create_one(state: State, topic: CreatableTopic) -> tuple[CreatableTopicResult, list[Message]]:
-    """A topic's result and records; raises ApiFailure where it cannot be created."""
+def check_one(state: State, topic: CreatableTopic) -> NewTopic:
+    """A topic that can be created; raises ApiFailure for another one."""
     _check_name(state, topic.name)
     configs = _checked_configs(state, topic)
-    assignment = _named(state, topic) if topic.assignments else _placed(state, topic)
-    partitions, factor, named = len(assignment), len(assignment[0][0]), None
+    assignment = None
     if topic.assignments:
+        assignment = _named(state, topic)
         named = {number: replicas for number, (replicas, _) in enumerate(assignment)}
-    metadata = TopicMetadata(
-        topic.name,
-        partitions if named is None else None,
-        factor if named is None else None,
-        named,
-        configs,
-    )
+        metadata = TopicMetadata(topic.name, None, None, named, configs)
+        partitions, factor = len(assignment), len(assignment[0][0])
+    else:
+        partitions, factor = _counts(state, topic)
+        metadata = TopicMetadata(topic.name, partitions, factor, None, configs)
     check_topic(state.create_topic_policy, metadata)
-    topic_id = random_topic_id()
-    records: list[Message] = [TopicRecord(name=topic.name, topic_id=topic_id)]
-    records += [
-        ConfigRecord(TOPIC_RESOURCE, topic.name, name, configs[name])
-        for name in hash_order(configs)
-    ]
-    records += [
-        partition_record(state, topic_id, number, replicas, in_sync)
-        for number, (replicas, in_sync) in enumerate(assignment)
-    ]
     result = CreatableTopicResult(
         name=topic.name,
-        topic_id=topic_id,
+        topic_id=random_topic_id(),
         error_message=None,
         num_partitions=partitions,
         replication_factor=factor,
         configs=_effective(state, configs),
     )
-    return result, records
+    return NewTopic(result, configs, assignment)
+
+
+def records_of(state: State, new: NewTopic) -> list[Message]:
+    """The records that create a topic; its replicas are placed where none were named."""
+    result, configs = new.result, new.configs
+    records: list[Message] = [TopicRecord(result.name, result.topic_id)]
+    records += [
+        ConfigRecord(TOPIC_RESOURCE, result.name, name, configs[name])
+        for name in hash_order(configs)
+    ]
+    assignment = new.assignment
+    if assignment is None:
+        assignment = place(state, result.name, result.num_partitions, result.replication_factor)
+    records += [
+        partition_record(state, result.topic_id, number, replicas, in_sync)
+        for number, (replicas, in_sync) in enumerate(assignment)
+    ]
+    return records
 
 
 def _check_name(state: State, name: str) -> None:
@@ -174,8 +214,7 @@ def _checked_configs(state: State, topic: CreatableTopic) -> dict[str, str]:
         raise ApiFailure(INVALID_CONFIG, text)
     configs = {each.name: each.value for each in topic.configs if each.value is not None}
     if configs:
-        broker = state.broker_configs(state.controller)
-        check_topic_configs(state.release, state.definitions, broker, configs, existing={})
+        state.topic_defaults.check(configs)
         metadata = ConfigMetadata(TOPIC_RESOURCE, topic.name, {**configs})
         check_configs(state.alter_config_policy, metadata)
     return configs
@@ -208,8 +247,8 @@ def _named(state: State, topic: CreatableTopic) -> list[tuple[list[int], list[in
     return [found[number] for number in range(len(found))]
 
 
-def _placed(state: State, topic: CreatableTopic) -> list[tuple[list[int], list[int]]]:
-    """(replicas, in sync) of each partition, as the placer chooses them."""
+def _counts(state: State, topic: CreatableTopic) -> tuple[int, int]:
+    """Partitions and factor of a topic without an assignment; ApiFailure for impossible ones."""
     partitions, factor = topic.num_partitions, topic.replication_factor
     if factor < -1 or factor == 0:
         raise ApiFailure(
@@ -228,29 +267,38 @@ def _placed(state: State, topic: CreatableTopic) -> list[tuple[list[int], list[i
     if partitions > MOST_RECORDS:
         raise ApiFailure(POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
     try:
-        placed = place(state, partitions, factor)
+        check_factor(state, factor)
     except ApiFailure as failure:
         raise ApiFailure(
             failure.code, f"Unable to replicate the partition {factor} time(s): {failure.message}"
         ) from failure
-    return [(replicas, [each for each in replicas if state.is_active(each)]) for replicas in placed]
+    return partitions, factor
 
 
 def _effective(state: State, own: dict[str, str]) -> list[CreatableTopicConfigs]:
     """What counts for a new topic, by name, as the controller sees it."""
-    broker = state.broker_configs(state.controller)
-    rows = []
-    for name in sorted(state.definitions.topics):
-        config = state.definitions.topics[name]
-        if config.internal and name not in own:
-            continue
-        value, source = topic_value(config, own, broker)
-        rows.append(
-            CreatableTopicConfigs(
-                name, None if config.sensitive else value, False, source, config.sensitive
-            )
-        )
-    return rows
+    defaults = _default_rows(state.topic_defaults)
+    if not own:
+        return list(defaults.values())
+    known = state.definitions.topics
+    rows = defaults | {name: _row(known[name], value, DYNAMIC_TOPIC) for name, value in own.items()}
+    return [rows[name] for name in sorted(rows)]
+
+
+@lru_cache(maxsize=16)
+def _default_rows(defaults: TopicDefaults) -> dict[str, CreatableTopicConfigs]:
+    """What counts for a topic without configs of its own, by name and in the names' order."""
+    known = defaults.known.topics
+    return {
+        name: _row(known[name], *defaults.texts[name])
+        for name in sorted(known)
+        if not known[name].internal
+    }
+
+
+def _row(config: ConfigDefinition, value: str | None, source: int) -> CreatableTopicConfigs:
+    shown = None if config.sensitive else value
+    return CreatableTopicConfigs(config.name, shown, False, source, config.sensitive)
 
 
 def failed(name: str, failure: ApiFailure) -> CreatableTopicResult:

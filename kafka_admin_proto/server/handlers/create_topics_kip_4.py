@@ -25,9 +25,8 @@ from kafka_admin_proto.server.failures import (
     ApiFailure,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.handlers.create_topics import create_one, failed
+from kafka_admin_proto.server.handlers.create_topics import NewTopic, answer, check_one, failed
 from kafka_admin_proto.server.state import State
-from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer:
@@ -38,18 +37,18 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
         rows = [failed(each.name, failure) for each in request.topics]
         return Answer(CreateTopicsResponse(topics=rows))
     results: list[CreatableTopicResult] = []
-    records: list[Message] = []
+    created: list[NewTopic] = []
     for topic in request.topics:
         try:
             _check_counts(topic)
-            result, made = create_one(state, topic)
+            new = check_one(state, topic)
         except ApiFailure as failure:
             results.append(failed(topic.name, failure))
             continue
-        records += made
+        created.append(new)
         late = request.timeout_ms <= 0 and not request.validate_only
-        results.append(failed(topic.name, ApiFailure(REQUEST_TIMED_OUT)) if late else result)
-    return Answer(CreateTopicsResponse(topics=results), [] if request.validate_only else records)
+        results.append(failed(topic.name, ApiFailure(REQUEST_TIMED_OUT)) if late else new.result)
+    return answer(state, request, results, created)
 
 
 def _check_request(state: State, request: CreateTopicsRequest, caller: Caller) -> None:
