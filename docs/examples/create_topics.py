@@ -67,6 +67,9 @@ def main() -> int:
     options = parser.parse_args()
     try:
         read = msgspec.convert(yaml.safe_load(options.file.read_bytes()), TopicFile)
+    except OSError as error:
+        print(f"{options.file}: {error.strerror}", file=sys.stderr)
+        return 1
     except (yaml.YAMLError, msgspec.ValidationError) as error:
         print(f"{options.file}: {error}", file=sys.stderr)
         return 1

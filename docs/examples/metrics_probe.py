@@ -3,15 +3,18 @@
     python metrics_probe.py localhost:9092
     python metrics_probe.py localhost:9092 admin.properties
 
-Exit code 1 where partitions are offline, so that it serves as a check as well.
+Exit code 1 where partitions are offline, so that it serves as a check as well; 2 where the cluster
+could not be asked.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from typing import Literal
 
+from kafka_admin_proto import KafkaAdminProtoError
 from kafka_admin_proto.admin import SyncAdminClient
 
 
@@ -50,7 +53,11 @@ def group_lags(admin: SyncAdminClient) -> Iterator[tuple[str, str, int, int]]:
     wanted: dict[tuple[str, int], Literal["latest"]] = {
         (offset.topic, offset.partition): "latest" for _, offset in committed
     }
-    ends = {(end.topic, end.partition): end.offset for end in admin.list_offsets(wanted)}
+    ends = {}
+    for each in admin.list_offsets(wanted):
+        ends[each.topic, each.partition] = each.offset
+        if each.error is not None:
+            print(f"{each.topic}-{each.partition}: {each.error}: {each.message}", file=sys.stderr)
     for group, offset in committed:
         end = ends[offset.topic, offset.partition]
         if end is not None and offset.offset is not None:
@@ -63,4 +70,11 @@ def text(label: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("bootstrap_servers", help="host:port,host:port")
+    parser.add_argument("command_config", nargs="?", help="a properties file for TLS and SASL")
+    try:
+        sys.exit(main(**vars(parser.parse_args())))
+    except KafkaAdminProtoError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

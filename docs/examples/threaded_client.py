@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import queue
 import socket
+import sys
 import threading
 from concurrent.futures import Future
 
@@ -114,21 +115,32 @@ class ThreadedClient:
                 )
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("broker", help="host:port")
-    host, _, port = parser.parse_args().broker.rpartition(":")
-    client = ThreadedClient(host, int(port))
+    where = parser.parse_args().broker
+    host, _, port = where.rpartition(":")
+    if not port.isdecimal():
+        parser.error(f"{where!r} is not host:port")
     try:
-        metadata = client.call(MetadataRequest(topics=None)).result(TIMEOUT_S)
-    finally:
-        client.close()
+        client = ThreadedClient(host, int(port))
+        try:
+            metadata = client.call(MetadataRequest(topics=None)).result(TIMEOUT_S)
+        finally:
+            client.close()
+    except TimeoutError:
+        print(f"{where} did not answer within {TIMEOUT_S:g} s", file=sys.stderr)
+        return 1
+    except (OSError, OverflowError, KafkaAdminProtoError) as error:
+        print(f"{where}: {error}", file=sys.stderr)
+        return 1
     assert isinstance(metadata, MetadataResponse)
     for broker in metadata.brokers:
         print(f"broker {broker.node_id} at {broker.host}:{broker.port}")
     for topic in metadata.topics:
         print(f"topic {topic.name}, {len(topic.partitions)} partitions")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

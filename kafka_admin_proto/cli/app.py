@@ -31,10 +31,12 @@ _CLUSTER_COMMANDS = {
     "offsets": ("admin.offsets", "offsets"),
     "partitions": ("admin.partitions", "partitions"),
     "ping": ("admin.cluster", "ping"),
+    "producers": ("admin.transactions", "producers"),
     "quorum": ("admin.cluster", "quorum"),
     "request": ("admin.request.command", "request"),
     "shell": ("shell", "shell"),
     "topics": ("admin.topics", "topics"),
+    "transactions": ("admin.transactions", "transactions"),
     "users": ("admin.users", "users"),
 }
 

@@ -33,15 +33,19 @@ from kafka_admin_proto.messages.sync_group_request import (
 )
 
 SESSION_MS = 45_000
+#: A minute in all: a cluster's first group waits until the topic of offsets is there and loaded.
+_ATTEMPTS, _PAUSE_S = 300, 0.2
+#: COORDINATOR_LOAD_IN_PROGRESS and COORDINATOR_NOT_AVAILABLE.
+_LOADING = (14, 15)
 
 
 async def coordinator(admin: AdminClient, group: str) -> int:
     """The broker; a cluster's first group waits for the topic of offsets."""
-    for _ in range(50):
+    for _ in range(_ATTEMPTS):
         response: Any = await admin.send(FindCoordinatorRequest(group), version=2)
         if response.error_code == 0:
             return int(response.node_id)
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(_PAUSE_S)
     raise AssertionError(f"no coordinator of {group}: {response}")
 
 
@@ -55,12 +59,12 @@ async def join_classic(
         group, SESSION_MS, SESSION_MS, "", instance_id, "consumer",
         [JoinGroupRequestProtocol("range", metadata)],
     )  # fmt: skip
-    for _ in range(50):
+    for _ in range(_ATTEMPTS):
         joined: Any = await admin.send(join, broker=broker, version=5)
         join.member_id = joined.member_id
         if joined.error_code == 0:
             break
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(_PAUSE_S)
     assert joined.error_code == 0, joined
     partition = ConsumerProtocolAssignment.TopicPartition
     assignment = b"\0\3" + ConsumerProtocolAssignment([partition(topic, [0, 1])]).encode(3)
@@ -119,8 +123,11 @@ async def _beat(admin: AdminClient, group: str, request: Any) -> None:
     """Send heartbeats, and own what is assigned, until there is an assignment."""
     broker = await coordinator(admin, group)
     has_some = False
-    for _ in range(60):
+    for _ in range(_ATTEMPTS):
         response: Any = await admin.send(request, broker=broker)
+        if response.error_code in _LOADING:
+            await asyncio.sleep(_PAUSE_S)
+            continue
         assert response.error_code == 0, response
         has_some = has_some or _own(request, response)
         request.member_epoch = response.member_epoch
@@ -129,7 +136,7 @@ async def _beat(admin: AdminClient, group: str, request: Any) -> None:
         if has_some and response.member_epoch > 0:
             await admin.send(request, broker=broker)
             return
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(_PAUSE_S)
     raise AssertionError(f"nothing was assigned to {group}: {response}")
 
 

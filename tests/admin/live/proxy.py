@@ -94,7 +94,8 @@ class Proxy:
             api_key, correlation_id = _KEY_AND_ID.unpack_from(request, 4)
             link.asked[correlation_id] = api_key
             self.passed[api_key] += 1
-            link.broker.sendall(request)
+            if not _sent(link.broker, request):
+                break
         link.close()
 
     def _pass_answers(self, link: _Link) -> None:
@@ -104,8 +105,18 @@ class Proxy:
                 self._losing[api_key] -= 1
                 self.lost[api_key] += 1
                 break
-            link.client.sendall(answer)
+            if not _sent(link.client, answer):
+                break
         link.close()
+
+
+def _sent(connection: socket.socket, data: bytes) -> bool:
+    """Whether the other end may still get it: the link may be closed at any time."""
+    try:
+        connection.sendall(data)
+    except OSError:
+        return False
+    return True
 
 
 def _frames(connection: socket.socket) -> Iterator[bytes]:

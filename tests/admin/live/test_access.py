@@ -31,6 +31,7 @@ from kafka_admin_proto.admin.operations.users import (
     ScramUpsertion,
 )
 from tests.admin.live.controllers import wait_until
+from tests.admin.live.each_broker import heard_everywhere
 from tests.admin.live.kafka_python import kafka_python_admin
 from tests.admin.live.kafka_tools import KafkaTools
 from tests.admin.live.secured import PASSWORDS, Secured
@@ -93,7 +94,12 @@ def test_acls(cluster: Cluster, kafka_tools: KafkaTools, unique: Callable[[str],
     def found(filter: AclFilter) -> list[AclBinding]:
         return ask(cluster, lambda admin: admin.describe_acls(filter))
 
-    wait_until(lambda: found(AclFilter(name=name)) == sorted([literal, theirs]), "what they added")
+    async def theirs_too(client: AdminClient) -> bool:
+        all_of_them = {literal, theirs, prefixed}
+        return all_of_them <= set(await client.describe_acls())
+
+    heard_everywhere(cluster, theirs_too, "what they added")
+    assert found(AclFilter(name=name)) == sorted([literal, theirs])
     matching = AclFilter(ResourceType.GROUP, f"{name}-7", pattern_type=PatternType.MATCH)
     assert prefixed in found(matching)
     assert prefixed not in found(AclFilter(ResourceType.GROUP, f"{name}-7"))
@@ -143,7 +149,11 @@ def test_quotas(cluster: Cluster, kafka_tools: KafkaTools, unique: Callable[[str
     of_user = QuotaComponent("user", QuotaMatch.EXACT, user)
     of_client = QuotaComponent("client-id", QuotaMatch.EXACT, client)
     expected = ClientQuota(both, {"consumer_byte_rate": 2048.0, "producer_byte_rate": 7.0})
-    wait_until(lambda: found(of_user) == [expected], "what they set")
+
+    async def is_set(client: AdminClient) -> bool:
+        return await client.describe_client_quotas([of_user]) == [expected]
+
+    heard_everywhere(cluster, is_set, "what they set")
     assert found(of_user, strict=True) == []
     assert found(of_client, strict=True) == [
         ClientQuota({"client-id": client}, {"request_percentage": 25.0})
@@ -196,8 +206,12 @@ def test_users(cluster: Cluster, kafka_tools: KafkaTools, unique: Callable[[str]
 
     wait_until(lambda: has_both(described(ours)), "ConfigCommand describes ours")
     wait_until(lambda: "iterations" not in described(theirs), "and theirs no more")
-    (none,) = ask(cluster, lambda admin: admin.describe_users([theirs]))
-    assert none.error == "RESOURCE_NOT_FOUND"
+
+    async def is_gone(client: AdminClient) -> bool:
+        (none,) = await client.describe_users([theirs])
+        return none.error == "RESOURCE_NOT_FOUND"
+
+    heard_everywhere(cluster, is_gone, "theirs is gone")
     undo = [ScramDeletion(ours, SHA_256), ScramDeletion(ours, SHA_512)]
     assert not ask(cluster, lambda admin: admin.alter_users([], undo))[0].error
 
@@ -207,6 +221,8 @@ def test_whoever_was_given_a_password_can_log_in(
     secured: Secured, unique: Callable[[str], str], mechanism: ScramMechanism
 ) -> None:
     """The salted password is the one that Kafka computes: its brokers take the proof."""
+    from kafka.errors import KafkaError
+
     user = unique("login")
     upsertion = ScramUpsertion(user, "a plain, = word", mechanism, 4096 + 100)
     (altered,) = ask(secured.cluster, lambda admin: admin.alter_users([upsertion]))
@@ -217,9 +233,17 @@ def test_whoever_was_given_a_password_can_log_in(
         "sasl_plain_username": user,
         "sasl_plain_password": upsertion.password,
     }
-    address = secured.address("SASL")
-    with kafka_python_admin(address, **options) as client:
-        assert client.describe_cluster()["brokers"]
+
+    def logs_in() -> bool:
+        """A broker hears of the user a moment later."""
+        try:
+            with kafka_python_admin(secured.address("SASL"), **options) as client:
+                return bool(client.describe_cluster()["brokers"])
+        except KafkaError as error:
+            assert "Authentication" in type(error).__name__, error
+            return False
+
+    wait_until(logs_in, "the user logs in")
 
 
 def test_without_rights(secured: Secured) -> None:

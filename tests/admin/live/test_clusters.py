@@ -52,7 +52,10 @@ def test_kafkas_commands(
     assert f"Topic '{topic}' already exists" in again.stdout + again.stderr
     config = ("--entity-type", "topics", "--entity-name", topic)
     kafka_tools.run("ConfigCommand", *at, "--alter", *config, "--add-config", "retention.ms=1000")
-    assert "retention.ms=1000" in kafka_tools.run("ConfigCommand", *at, "--describe", *config)
+    wait_until(
+        lambda: "retention.ms=1000" in kafka_tools.run("ConfigCommand", *at, "--describe", *config),
+        "ConfigCommand describes what it has set",
+    )
     wrong = kafka_tools.outcome("TopicCommand", "--no-such-option")
     assert wrong.status == 1
     assert "no-such-option" in wrong.stdout + wrong.stderr

@@ -28,6 +28,7 @@ from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.admin.operations.users import ScramMechanism, ScramUpsertion
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.admin.live.controllers import active_controller
+from tests.admin.live.each_broker import until_heard
 from tests.admin.live.group_members import join_classic, join_consumer
 from tests.admin.live.java_answers import Java, Rows, java_node, sorted_rows
 from tests.admin.live.kafka_python import kafka_python_admin
@@ -85,7 +86,16 @@ async def _prepared(cluster: Cluster, unique: Callable[[str], str], has_quorum: 
             await join_consumer(admin, consumer, topic)
         await admin.alter_group_offsets(offsets, {(topic, 0): 3, (topic, 1): 4})
         resources = [ConfigResource("topic", topic), ConfigResource("broker", "1")]
-        await asyncio.sleep(0.5)  # until each broker has heard of it
+
+        async def heard(client: AdminClient) -> bool:
+            (described,) = await client.describe_users([user])
+            return (
+                len(described.credentials) == 2
+                and set(acls) <= set(await client.describe_acls())
+                and len(await client.describe_client_quotas()) >= len(quotas)
+            )
+
+        await until_heard(cluster, heard, "what was changed")
         answers = {
             "cluster": await admin.describe_cluster(),
             "topics": await admin.list_topics(),

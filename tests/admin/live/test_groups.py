@@ -17,6 +17,7 @@ from kafka_admin_proto.admin.operations.groups.model import (
 from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from tests.admin.live.controllers import node_ended
+from tests.admin.live.each_broker import until
 from tests.admin.live.group_members import (
     join_classic,
     join_consumer,
@@ -225,16 +226,21 @@ def test_the_coordinator_moves(cluster: Cluster, unique: Callable[[str], str], c
             await admin.alter_group_offsets(group, {(topic, 0): 3})
             (before,) = await admin.describe_groups([group])
             assert before.coordinator is not None
-            # A new coordinator answers out of what it knows to be committed: followers of a
-            # partition hear of that with a fetch, up to half a second later.
-            await asyncio.sleep(1)
             with node_ended(cluster, before.coordinator, crash=crash):
                 listing = await admin.list_groups()
                 assert {each.broker for each in listing.failed} <= {before.coordinator}
-                (after,) = await admin.describe_groups([group])
-                assert after.error is None
-                assert after.coordinator not in (None, before.coordinator)
-                (offsets,) = await admin.list_group_offsets({group: None})
-                assert [each.offset for each in offsets.offsets] == [3]
+
+                # A new coordinator answers out of what it knows to be committed: followers of a
+                # partition hear of that with a fetch, a moment later.
+                async def has_moved() -> bool:
+                    (after,) = await admin.describe_groups([group])
+                    (offsets,) = await admin.list_group_offsets({group: None})
+                    return (
+                        after.error is None
+                        and after.coordinator not in (None, before.coordinator)
+                        and [each.offset for each in offsets.offsets] == [3]
+                    )
+
+                await until(has_moved, "the successor has the group and its offset")
 
     asyncio.run(asked())

@@ -16,12 +16,10 @@ from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from tests.admin.live.each_broker import until
 from tests.admin.live.kafka_tools import KafkaTools
 from tests.admin.live.secured import PASSWORDS, Secured
 from tools.clusters import Cluster
-
-#: Seconds: until a broker of KRaft has heard of what its controller has answered.
-_HEARD_S = 1.0
 
 
 @pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
@@ -157,24 +155,28 @@ def test_tokens_beside_kafkas_own_command(
             )
             assert (token.owner, token.requester) == ("User:admin", "User:admin")
             assert token.max_ms - token.issued_ms == 86_400_000
-            await asyncio.sleep(_HEARD_S)
+
+            async def is_listed() -> bool:
+                return await admin.describe_delegation_tokens(["User:admin"]) == [token]
+
+            await until(is_listed, "the token")
             seen = kafka_tools.run("DelegationTokenCommand", *at, "--describe", *mine)
             assert re.search(rf"{re.escape(token.token_id)}\s+\S+\s+User:admin", seen)
-            (found,) = await admin.describe_delegation_tokens(["User:admin"])
-            assert found == token
             assert await admin.describe_delegation_tokens(["User:nobody"]) == []
             renewed = await admin.renew_delegation_token(token.hmac, period_ms=3_600_000)
             assert 0 < renewed <= token.max_ms
             other = await admin.create_delegation_token(owner="User:bob")
             assert (other.owner, other.requester) == ("User:bob", "User:admin")
-            await asyncio.sleep(_HEARD_S)
             await admin.expire_delegation_token(token.hmac)
             with pytest.raises(BrokerError, match="DELEGATION_TOKEN_OWNER_MISMATCH"):
                 await admin.expire_delegation_token(other.hmac)
-            await asyncio.sleep(_HEARD_S)
-            # Those that a user has asked for count as its own.
-            left = await admin.describe_delegation_tokens(["User:admin"])
-            assert [each.token_id for each in left] == [other.token_id]
+
+            async def other_is_left() -> bool:
+                """Those that a user has asked for count as its own."""
+                left = await admin.describe_delegation_tokens(["User:admin"])
+                return [each.token_id for each in left] == [other.token_id]
+
+            await until(other_is_left, "one token is left")
             with pytest.raises(BrokerError, match="DELEGATION_TOKEN_NOT_FOUND"):
                 await admin.renew_delegation_token(token.hmac)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,10 @@ from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 _RECORDS_PER_REQUEST, _DEFAULT_PARTITIONS = 5_000, 10
 #: Since these versions of CreateTopics a request can be validated only, and -1 is the default.
 _VALIDATE_ONLY, _DEFAULTS = 1, 4
+
+
+#: Seconds that a broker has to hear of a topic that the controller says exists, and between looks.
+_HEARING_S, _PAUSE_S = 5.0, 0.1
 
 
 class NewTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -181,7 +186,7 @@ async def _judged(
     name = result.name
     lost = "the answer to an earlier attempt was lost, and the topic exists"
     try:
-        there = (await metadata_of_names(caller, [name], timeout=deadline.left)).get(name)
+        there = await _heard_of(caller, name, deadline)
         configs = await read_overrides(caller, [name], timeout=deadline.left)
     except KafkaAdminProtoError as error:
         note = f"{lost}: perhaps by that attempt; it could not be looked at: {error}"
@@ -207,6 +212,16 @@ async def _judged(
         replication_factor=len(replicas),
         repeated=True,
     )
+
+
+async def _heard_of(caller: Caller, name: str, deadline: Deadline) -> MetadataResponseTopic | None:
+    """What a broker knows of a topic that the controller has; it may hear of it a moment later."""
+    hearing = Deadline(min(deadline.left, _HEARING_S))
+    while True:
+        there = (await metadata_of_names(caller, [name], timeout=deadline.left)).get(name)
+        if there is not None or hearing.is_over:
+            return there
+        await asyncio.sleep(min(_PAUSE_S, hearing.left))
 
 
 async def _waited_for(

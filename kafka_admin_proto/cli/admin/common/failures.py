@@ -14,6 +14,8 @@ from kafka_admin_proto.cli.admin.common.answer import Row
 
 #: What the command did not run for: usage, a question that nobody answered with yes.
 USAGE, DECLINED, INTERRUPTED = "UsageError", "Declined", "Interrupted"
+#: No open transaction is where one was to be aborted.
+NO_TRANSACTION = "NoTransaction"
 
 #: Kafka's name of an error → what to do about it.
 _REMEDIES = {

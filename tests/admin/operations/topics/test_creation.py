@@ -167,9 +167,13 @@ def test_validation_creates_nothing_and_waits_for_nothing() -> None:
     assert list(cluster.topics) == ["there"]
 
 
-def test_a_lost_answer_is_compared_with_what_is_there() -> None:
-    """The topic was not there before this call, and is there now as asked: it is ours."""
-    cluster = Topics()
+@pytest.mark.parametrize("delay", [0, 3])
+def test_a_lost_answer_is_compared_with_what_is_there(delay: int) -> None:
+    """The topic was not there before this call, and is there now as asked: it is ours.
+
+    The broker that is asked may hear of it later than the controller says that it exists.
+    """
+    cluster = Topics(delay={1: delay})
     cluster.lost.add(CreateTopicsRequest)
     result = one(cluster, NewTopic("new", 2, 3, configs={"x": "1"}))
     assert (result.error, result.repeated, result.complete) == (None, True, True)
