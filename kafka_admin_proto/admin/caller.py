@@ -55,6 +55,8 @@ class Caller(ABC):
 
     #: Seconds for all attempts of a call without a timeout of its own.
     default_timeout: float = 60.0
+    #: Whether the cluster is its controllers: the client was started from them.
+    asks_controllers: bool = False
     #: Pauses between attempts; `retry.retry_items` uses them for single items.
     backoff: Backoff = Backoff()
 

@@ -68,6 +68,7 @@ class Session(Caller):
     def __init__(self, config: ClientConfig, *, trace: Trace | None = None) -> None:
         self.config = config
         self.default_timeout = config.timeout
+        self.asks_controllers = bool(config.bootstrap_controllers)
         self.backoff = config.backoff
         self._pool = Pool(config, trace)
         self._view: ClusterView | None = None
@@ -111,7 +112,7 @@ class Session(Caller):
         if not expects_response(request.api_key or 0, request):
             raise AdminError("a Produce with acks 0 has no response; send it with acks 1 or -1")
         deadline = self._deadline(timeout)
-        if to is Target.ANY and self.config.bootstrap_controllers:
+        if to is Target.ANY and self.asks_controllers:
             to = Target.CONTROLLER  # the active one has the newest state, and takes changes
         call = Call(request, response, to, deadline, repeatable=repeatable, versions=versions)
         return await self._within(call, self._attempts(call))
@@ -224,7 +225,7 @@ class Session(Caller):
         if call.to is Target.CONTROLLER and says_not_controller(reply.body):
             self._is_stale = True
             # A controller that resigns says so of what it has written down, which may last.
-            call.maybe_repeated |= bool(self.config.bootstrap_controllers)
+            call.maybe_repeated |= self.asks_controllers
             return f"NOT_CONTROLLER{call.controller_error}"
         code = getattr(reply.body, "error_code", 0)
         return error_label(code) if code and is_transient(code) else ""
@@ -347,7 +348,7 @@ class Session(Caller):
             raise
         except ConnectionFailedError as error:
             # Each broker of a KRaft cluster passes the request on; others answer NOT_CONTROLLER.
-            if self.config.bootstrap_controllers or not self._pool.usable:
+            if self.asks_controllers or not self._pool.usable:
                 raise
             call.controller_error = f"; {error}"
             return await self._any(call)
@@ -403,7 +404,7 @@ class Session(Caller):
         return view
 
     def _cluster_call(self, deadline: Deadline) -> Call[MetadataResponse | DescribeClusterResponse]:
-        if self.config.bootstrap_controllers:
+        if self.asks_controllers:
             request = DescribeClusterRequest(endpoint_type=_CONTROLLERS)
             wanted = VersionRange(1, MAX_VERSION)
             return Call(request, DescribeClusterResponse, Target.ANY, deadline, versions=wanted)
@@ -412,7 +413,7 @@ class Session(Caller):
 
     def _wrong_listener(self, fault: str) -> AdminError:
         start = ", ".join(str(each) for each in self.config.addresses)
-        if self.config.bootstrap_controllers:
+        if self.asks_controllers:
             return NoSuchBrokerError(
                 f"{start} is not a controller's listener of Kafka 3.7 or newer ({fault}); brokers "
                 "are given as bootstrap_servers"

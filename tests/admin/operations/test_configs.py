@@ -201,6 +201,23 @@ def test_resources_are_altered_where_they_are(
             assert call.to == place(ConfigResource(kind, each.resource_name))
 
 
+def test_controllers_take_the_configs_of_brokers() -> None:
+    """The active one is asked to change them; a node knows its own, and its loggers, alone."""
+    client = Client()
+    client.asks_controllers = True
+    broker, logger = ConfigResource("broker", "2"), ConfigResource("broker_logger", "2")
+    changes = [ConfigChange(resource=each, set={"k": "v"}) for each in (broker, logger)]
+    asyncio.run(client.alter_configs(changes))
+    asyncio.run(client.replace_configs({broker: {}}))
+    asyncio.run(client.describe_configs([broker]))
+    assert [(type(call.request), call.to) for call in client.calls] == [
+        (IncrementalAlterConfigsRequest, Target.CONTROLLER),
+        (IncrementalAlterConfigsRequest, 2),
+        (AlterConfigsRequest, Target.CONTROLLER),
+        (DescribeConfigsRequest, 2),
+    ]
+
+
 def test_the_four_operations() -> None:
     client = Client()
     change = ConfigChange(

@@ -159,11 +159,18 @@ class AlterConfigs(Caller):
 async def _by_broker(
     caller: Caller, resources: Sequence[ConfigResource], ask: _Ask, timeout: float | None
 ) -> list[AlteredConfigs]:
-    """Ask each broker for its own resources, side by side, and the controller for the others."""
+    """Ask each broker for its own resources, side by side, and the controller for the others.
+
+    Controllers take the configs of brokers where the active one is asked, and then no broker has to
+    live; loggers belong to one node in any case.
+    """
     deadline = Deadline(caller.default_timeout if timeout is None else timeout)
     by_broker: dict[int | Target, list[ConfigResource]] = {}
     for resource in resources:
-        by_broker.setdefault(route(resource, Target.CONTROLLER), []).append(resource)
+        to = route(resource, Target.CONTROLLER)
+        if caller.asks_controllers and resource.type == "broker":
+            to = Target.CONTROLLER
+        by_broker.setdefault(to, []).append(resource)
     parts = [
         (to, some) for to, own in by_broker.items() for some in slices(own, _RESOURCES_PER_REQUEST)
     ]
