@@ -104,11 +104,11 @@ class ScriptedBroker:
         except (ConnectionError, ssl.SSLError, asyncio.CancelledError):
             pass
         finally:
-            self._tasks.discard(task)
             self._writers.discard(writer)
             writer.close()
             with suppress(ConnectionError, ssl.SSLError, asyncio.CancelledError):
                 await writer.wait_closed()
+            self._tasks.discard(task)
 
     async def _answer(self, request: Request) -> Any:
         assert request.body is not None
