@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
 
 _BACKLOG = 1024
+_RECEIVE_BYTES = 64 << 10
 #: Turns of the event loop until a socket that was accepted has its connection. A server that is
 #: closed before that leaves the socket open.
 _ACCEPT_TURNS = 3
@@ -129,12 +130,19 @@ class Cluster:
         self._set_up(state)
         if state.reassigned:
             loop.call_later(state.sync_delay_s, catch_up, state)
-        answers = Answers(state)
+        answers, buffer = Answers(state), memoryview(bytearray(_RECEIVE_BYTES))
         for node_id, each in zip(state.static, sockets, strict=True):
 
             def accept(node_id: int = node_id) -> Listener:
                 return Listener(
-                    state, answers, node_id, apis, self._connections, self._limits, self._trace
+                    state,
+                    answers,
+                    node_id,
+                    apis,
+                    self._connections,
+                    self._limits,
+                    buffer,
+                    self._trace,
                 )
 
             self._servers.append(await loop.create_server(accept, sock=each, backlog=_BACKLOG))

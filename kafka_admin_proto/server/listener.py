@@ -27,12 +27,19 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.state import State
     from kafka_admin_proto.values import Message
 
+#: Bytes of answers that are written at once, about: a client that does not read stops its server.
+_WRITE_BYTES = 64 << 10
 #: Called with (node, request, response) for each answer.
 Trace = Callable[[int, RequestReceived, "Message"], None]
 
 
-class Listener(asyncio.Protocol):
-    """The protocol of one accepted socket."""
+class Listener(asyncio.BufferedProtocol):
+    """The protocol of one accepted socket.
+
+    ``buffer`` is where the kernel writes what a client sent, and may be that of all connections of
+    an event loop: it is read at once. (The bytes object that a plain protocol gets is made with
+    256 KiB and cut short, for each request.)
+    """
 
     def __init__(
         self,
@@ -42,6 +49,7 @@ class Listener(asyncio.Protocol):
         apis: tuple[Api, ...],
         connections: set[Listener],
         limits: Limits,
+        buffer: memoryview,
         trace: Trace | None,
     ) -> None:
         self._state = state
@@ -49,6 +57,7 @@ class Listener(asyncio.Protocol):
         self._connection = ServerConnection(apis=apis, limits=limits)
         self._connections = connections
         self._answers = answers
+        self._buffer = buffer
         self._trace = trace
         self._transport: asyncio.Transport | None = None
         self._writable = True
@@ -65,9 +74,13 @@ class Listener(asyncio.Protocol):
         self._connections.discard(self)
         self._transport = None
 
-    def data_received(self, data: bytes) -> None:
-        """Bytes of the client; what they ask is answered at once."""
-        self._connection.receive_data(data)
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the next bytes of the client go."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Bytes of the client are there; what they ask is answered at once."""
+        self._connection.receive_data(self._buffer[:nbytes])
         self._answer()
 
     def eof_received(self) -> bool:
@@ -93,22 +106,39 @@ class Listener(asyncio.Protocol):
             self._transport.abort()
 
     def _answer(self) -> None:
-        transport, connection = self._transport, self._connection
+        """Answer the requests that are there; what came together is answered together."""
+        connection, out, size = self._connection, [], 0
         try:
-            while transport is not None and self._writable:
+            while self._transport is not None and self._writable:
                 event = connection.next_event()
                 pending = connection.data_to_send()
                 if pending:
-                    transport.write(pending)
-                if event is NEED_DATA or event is PAUSED or isinstance(event, ConnectionClosed):
-                    return
+                    out.append(pending)
                 if isinstance(event, RequestReceived):
-                    transport.write(self._handle(event))
+                    answer = self._handle(event)
+                    out.append(answer)
+                    size += len(answer)
+                    if size > _WRITE_BYTES:
+                        self._write(out)
+                        size = 0
+                elif event is NEED_DATA or event is PAUSED or isinstance(event, ConnectionClosed):
+                    break
         except RemoteProtocolError as error:
+            self._write(out)
             self._refuse(error)
         except Exception as error:  # a fault of ours or a full disk: close the connection
             print(f"node {self._node_id}: {type(error).__name__}: {error}", file=sys.stderr)
+            self._write(out)
             self._refuse(error)
+        else:
+            self._write(out)
+
+    def _write(self, out: list[bytes]) -> None:
+        """Write what there is, and empty the list."""
+        data = b"".join(out)
+        out.clear()
+        if data and self._transport is not None:
+            self._transport.write(data)
 
     def _handle(self, event: RequestReceived) -> bytes:
         request = event.request
