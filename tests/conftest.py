@@ -7,6 +7,8 @@ that are marked ``exhaustive``.
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -39,6 +41,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # In a run in the background Ctrl-C is ignored, and by all commands that tests start.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):  # a worker of xdist: its reports are added up elsewhere
         return
     budget = None if EXHAUSTIVE else config.getoption("--file-budget")
