@@ -43,8 +43,10 @@ def kraft(
     around: Around = contextlib.nullcontext,
     as_shipped: bool = False,
 ) -> Iterator[Cluster]:
-    """A formatted cluster without ZooKeeper; ``folder`` is for its files.
+    """A cluster without ZooKeeper; ``folder`` is for its files.
 
+    A node whose ``data`` folder is there already (``node1/data``) goes on from it; the others' are
+    formatted.
     ``listeners`` stand beside "PLAINTEXT" and "CONTROLLER"; ``racks`` are the nodes' in their
     order; ``scram`` are users as StorageTool's --add-scram takes them. ``around`` is entered with
     the ports before anything listens on them, and left when all has ended. ``as_shipped`` is for
@@ -128,11 +130,11 @@ def _planned(folder: Path, release: str, nodes: int, names: Sequence[str]) -> Cl
 
 
 def _format(cluster: Cluster, scram: Sequence[str]) -> None:
-    """Let StorageTool format the folders of all nodes, side by side."""
+    """Let StorageTool format the folders of all nodes that have none yet, side by side."""
     options = [option for user in scram for option in ("--add-scram", user)]
     tool = ["kafka.tools.StorageTool", "format", "-t", "b25lIG9mIGEga2luZA"]
     command = ["-cp", class_path(cluster.jars), *tool, *options, "-c", "broker.properties"]
-    nodes = list(cluster.nodes.values())
+    nodes = [each for each in cluster.nodes.values() if not (each.folder / "data").exists()]
     started = [start_java([*JVM_OPTIONS, *command], node.folder) for node in nodes]
     for node, process in zip(nodes, started, strict=True):
         if process.wait(START_S) != 0:
@@ -161,7 +163,7 @@ def _common(brokers: int) -> dict[str, str]:
 def _write_properties(
     node: Node, properties: Mapping[str, str], listeners: Sequence[Listener]
 ) -> None:
-    node.folder.mkdir(parents=True)
+    node.folder.mkdir(parents=True, exist_ok=True)
     rows = {
         **listener_properties(listeners, node.ports),
         **properties,
