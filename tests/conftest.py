@@ -1,12 +1,13 @@
 """Hypothesis profiles, the seed of samples, and where the time of a run goes.
 
-``KAFKA_ADMIN_PROTO_PROFILE=exhaustive`` draws 200 values for each distinct layout of each message;
-the quick profile, for each run by hand, draws a few, the same ones every time, and leaves out tests
-that are marked ``exhaustive``.
+``KAFKA_ADMIN_PROTO_PROFILE=exhaustive`` draws 50 values for each distinct layout of each message
+(``KAFKA_ADMIN_PROTO_EXAMPLES`` says another figure); the quick profile, for each run by hand, draws
+a few, the same ones every time, and leaves out tests that are marked ``exhaustive``.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -22,7 +23,7 @@ settings.register_profile(
 )
 settings.register_profile(
     "exhaustive",
-    max_examples=200,
+    max_examples=int(os.environ.get("KAFKA_ADMIN_PROTO_EXAMPLES", "50")),
     deadline=None,
     database=None,
     print_blob=True,

@@ -4,6 +4,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.AlterConfigOp.OpType;
@@ -29,6 +31,7 @@ import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.ConfigResource.Type;
+import org.apache.kafka.common.errors.DelegationTokenNotFoundException;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.apache.kafka.common.resource.PatternType;
@@ -154,10 +157,26 @@ public final class FillMetadataLog {
     private static void tokens() throws Exception {
         var kept = admin.createDelegationToken(new CreateDelegationTokenOptions()).delegationToken().get();
         var gone = admin.createDelegationToken(new CreateDelegationTokenOptions()).delegationToken().get();
-        Thread.sleep(1000);  // until the broker has read from the log that there is such a token
-        await("expire", admin.expireDelegationToken(gone.hmac(),
-            new ExpireDelegationTokenOptions().expiryTimePeriodMs(-1)).expiryTimestamp());
+        expire(gone.hmac());
         System.out.println("token kept: " + kept.tokenInfo().tokenId());
+    }
+
+    /** Until the broker has read from the log that there is such a token, it knows none. */
+    private static void expire(byte[] hmac) throws Exception {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (true) {
+            try {
+                await("expire", admin.expireDelegationToken(hmac,
+                    new ExpireDelegationTokenOptions().expiryTimePeriodMs(-1)).expiryTimestamp());
+                return;
+            } catch (ExecutionException error) {
+                boolean unknown = error.getCause() instanceof DelegationTokenNotFoundException;
+                if (!unknown || System.nanoTime() > end) {
+                    throw error;
+                }
+            }
+            Thread.sleep(100);
+        }
     }
 
     private static void alter(Type type, String name, String config, String value) throws Exception {
