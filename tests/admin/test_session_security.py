@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from typing import Any
 
@@ -19,12 +20,14 @@ from kafka_admin_proto.protocol.connection import (
     Connection,
     RequestReceived,
     SaslServer,
+    ScramCredential,
     ServerConnection,
 )
 from kafka_admin_proto.protocol.connection import Authenticated as LoggedIn
 from tests.admin.leaks import run_without_leaks
 
 PASSWORD = "correct horse"
+CREDENTIAL = ScramCredential.of_password("SCRAM-SHA-256", PASSWORD)
 
 
 class SaslBroker:
@@ -34,6 +37,7 @@ class SaslBroker:
         self.logins: list[bool] = []
         self._sasl = SaslServer(
             plain=lambda user, password: (user, password) == ("alice", PASSWORD),
+            scram_sha_256={"alice": CREDENTIAL}.get,
             session_lifetime_ms=lifetime_ms,
         )
         self._tasks: set[asyncio.Task[None]] = set()
@@ -109,6 +113,37 @@ def test_a_session_of_a_millisecond_is_renewed_once_a_second() -> None:
             assert len(broker.logins) <= 1 + (time.monotonic() - began)
 
     run_without_leaks(run())
+
+
+def test_the_loop_computes_no_scram_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PBKDF2 may take a second: a thread does it, for each login of a session."""
+    scramp = pytest.importorskip("scramp")
+    threads: list[int] = []
+    final = scramp.ScramClient.get_client_final
+
+    def watched(client: Any) -> Any:
+        threads.append(threading.get_ident())
+        return final(client)
+
+    monkeypatch.setattr(scramp.ScramClient, "get_client_final", watched)
+
+    async def run() -> None:
+        async with SaslBroker(lifetime_ms=1) as broker:
+            config = client_config(
+                broker.address,
+                security_protocol="SASL_PLAINTEXT",
+                sasl_mechanism="SCRAM-SHA-256",
+                sasl_username="alice",
+                sasl_password=PASSWORD,
+            )
+            async with Session(config) as client:
+                while len(broker.logins) < 2:
+                    await client.call(ListGroupsRequest(), ListGroupsResponse)
+                    await asyncio.sleep(0.02)
+
+    run_without_leaks(run())
+    assert len(threads) >= 2
+    assert threading.get_ident() not in threads
 
 
 def test_a_wrong_password_is_refused_at_once_and_never_shown() -> None:

@@ -26,6 +26,7 @@ from kafka_admin_proto.protocol.connection import (
     NEED_DATA,
     Connection,
     ConnectionClosed,
+    ProofNeeded,
     Ready,
     Reauthenticated,
     ResponseReceived,
@@ -62,7 +63,11 @@ class BrokerConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._tracer = None if trace is None else Tracer(trace, broker, str(address))
         self._conn = Connection(
-            CLIENT, client_id=config.client_id, sasl=config.credentials(), trace=self._tracer
+            CLIENT,
+            client_id=config.client_id,
+            sasl=config.credentials(),
+            defer_proofs=True,
+            trace=self._tracer,
         )
         self._transport: asyncio.Transport | None = None
         self._ready: asyncio.Future[None] = self._loop.create_future()
@@ -206,8 +211,16 @@ class BrokerConnection(asyncio.Protocol):
                 self._ready.set_result(None)
         elif isinstance(event, Reauthenticated):
             self._renew_in(event.session_lifetime_ms)
+        elif isinstance(event, ProofNeeded):  # a second of PBKDF2 at most, which is not the loop's
+            proof = self._loop.run_in_executor(None, event.compute)
+            proof.add_done_callback(self._send_proof)
         elif isinstance(event, ConnectionClosed):
             self._fail(self._lost(None))
+
+    def _send_proof(self, proof: asyncio.Future[bytes]) -> None:
+        if self._failure is None and not proof.cancelled():
+            self._write(self._conn.send_proof(proof.result()))
+            self._take_events()
 
     def _answer(self, event: ResponseReceived) -> None:
         self.answered += 1

@@ -22,6 +22,7 @@ from kafka_admin_proto.protocol.connection.client_sasl import (
     body_of,
 )
 from kafka_admin_proto.protocol.connection.events import (
+    NEED_DATA,
     ClientEvent,
     ConnectionClosed,
     Ready,
@@ -67,8 +68,9 @@ class ClientConnection(BaseConnection[ClientEvent]):
     """A client's end of a connection to a broker; ``Connection(CLIENT, ...)`` makes one.
 
     ``apis`` are the versions that this client uses, all that are meant for use by default. With
-    ``negotiate=False`` the broker is not asked: ``apis`` says what it has. ``trace`` is called
-    with each message that passes. ValueError for a software name or version that brokers refuse.
+    ``negotiate=False`` the broker is not asked: ``apis`` says what it has. With ``defer_proofs``
+    the proofs that SCRAM takes are computed by the caller. ``trace`` is called with each message
+    that passes. ValueError for a software name or version that brokers refuse.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
         software_name: str = "kafka-admin-proto",
         software_version: str | None = None,
         first_correlation_id: int = 0,
+        defer_proofs: bool = False,
         trace: Trace | None = None,
     ) -> None:
         super().__init__(limits, State.NEW)
@@ -103,6 +106,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
         self._trace = trace
         self._sasl = sasl
         self._authentication: ClientAuthentication | None = None
+        self._defers_proofs = defer_proofs
         self._event: ClientEvent | None = None
         #: Requests that wait for the end of a re-authentication.
         self._held: list[tuple[bytes, _Pending | None]] = []
@@ -190,6 +194,24 @@ class ClientConnection(BaseConnection[ClientEvent]):
         self._authenticate(self._sasl)
         return self.data_to_send()
 
+    def send_proof(self, token: bytes) -> bytes:
+        """The bytes that answer a SCRAM server's challenge with what ``ProofNeeded`` computed.
+
+        Raises LocalProtocolError where none is needed.
+        """
+        authentication = self._authentication
+        if authentication is None or not self._lacks_proof:
+            raise LocalProtocolError(
+                f"the connection is {self._state.value} and needs no proof; one is sent after the "
+                "event ProofNeeded"
+            )
+        authentication.send(token)
+        return self.data_to_send()
+
+    @property
+    def _lacks_proof(self) -> bool:
+        return self._authentication is not None and self._authentication.lacks_proof
+
     def next_event(self) -> ClientEvent | Literal[Signal.NEED_DATA]:
         """The next event; NEED_DATA when the bytes received hold no further one.
 
@@ -199,6 +221,8 @@ class ClientConnection(BaseConnection[ClientEvent]):
         if self._event is not None:
             first, self._event = self._event, None
             return first
+        if self._lacks_proof:
+            return NEED_DATA
         while True:
             event = self._next_frame()
             if event is not None:
@@ -255,6 +279,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
             ask=self._ask,
             write=lambda token: self._out.append(frame(token)),
             done=self._authenticated,
+            defer_proofs=self._defers_proofs,
         )
         self._authentication.start()
 

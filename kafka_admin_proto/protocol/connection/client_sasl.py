@@ -14,7 +14,7 @@ from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticat
 from kafka_admin_proto.messages.sasl_authenticate_response import SaslAuthenticateResponse
 from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_admin_proto.messages.sasl_handshake_response import SaslHandshakeResponse
-from kafka_admin_proto.protocol.connection.events import ClientEvent
+from kafka_admin_proto.protocol.connection.events import ClientEvent, ProofNeeded
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
 from kafka_admin_proto.protocol.connection.words import error_words
 from kafka_admin_proto.protocol.headers import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
@@ -39,6 +39,7 @@ class ClientAuthentication:
 
     ``versions`` has the version to use by api key. ``ask`` writes a request of the connection's
     own, ``write`` a bare token, and ``done`` is called with the session's lifetime in the end.
+    With ``defer_proofs`` the caller computes what SCRAM wants.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class ClientAuthentication:
         ask: Callable[[Message, int, Handler], None],
         write: Callable[[bytes], None],
         done: Callable[[int], ClientEvent],
+        defer_proofs: bool,
     ) -> None:
         self._sasl = sasl
         self._exchange = sasl.exchange(limit)
@@ -57,6 +59,9 @@ class ClientAuthentication:
         self._ask = ask
         self._write = write
         self._done = done
+        self._defers = defer_proofs
+        #: Whether the caller computes a token now.
+        self.lacks_proof = False
         #: Whether the tokens are bare frames from now on.
         self.bare = False
 
@@ -72,11 +77,18 @@ class ClientAuthentication:
 
     def take_bare(self, token: bytes) -> ClientEvent | None:
         """The broker's next bare token."""
-        answer = self._exchange.next(token)
-        if answer is None:
-            return self._done(0)
-        self._write(answer)
-        return None
+        compute = self._exchange.next(token)
+        return self._done(0) if compute is None else self._answer(compute)
+
+    def send(self, token: bytes) -> None:
+        """Write the next token, in the form that the handshake has settled."""
+        self.lacks_proof = False
+        if self.bare:
+            self._write(token)
+        else:
+            version = self._versions[SASL_AUTHENTICATE_KEY]
+            request = SaslAuthenticateRequest(auth_bytes=token)
+            self._ask(request, version, self._take_token)
 
     def closed(self) -> SaslError:
         """The error of a stream that ends amid bare tokens."""
@@ -94,17 +106,9 @@ class ClientAuthentication:
                 f"{error_words(body.error_code)}",
                 body.error_code,
             )
-        first = self._exchange.first()
-        if response.api_version == 0:
-            self.bare = True
-            self._write(first)
-        else:
-            self._ask_token(first)
+        self.bare = response.api_version == 0
+        self.send(self._exchange.first())
         return None
-
-    def _ask_token(self, token: bytes) -> None:
-        version = self._versions[SASL_AUTHENTICATE_KEY]
-        self._ask(SaslAuthenticateRequest(auth_bytes=token), version, self._take_token)
 
     def _take_token(self, response: Response) -> ClientEvent | None:
         body = body_of(response, SaslAuthenticateResponse)
@@ -114,10 +118,14 @@ class ClientAuthentication:
                 f"{error_words(body.error_code, body.error_message)}",
                 body.error_code,
             )
-        answer = self._exchange.next(body.auth_bytes)
-        if answer is None:
-            return self._done(body.session_lifetime_ms)
-        self._ask_token(answer)
+        compute = self._exchange.next(body.auth_bytes)
+        return self._done(body.session_lifetime_ms) if compute is None else self._answer(compute)
+
+    def _answer(self, compute: Callable[[], bytes]) -> ClientEvent | None:
+        if self._defers:
+            self.lacks_proof = True
+            return ProofNeeded(compute)
+        self.send(compute())
         return None
 
     def _error(self, fault: str, code: int = 0) -> SaslError:

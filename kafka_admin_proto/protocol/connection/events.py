@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
@@ -112,6 +112,16 @@ class Authenticated(msgspec.Struct, frozen=True):
     again: bool
 
 
+class ProofNeeded(msgspec.Struct, frozen=True, eq=False):
+    """A SCRAM server's challenge: ``send_proof(event.compute())`` answers it.
+
+    ``compute`` may be called in any thread. Only for a client with ``defer_proofs``; until the
+    proof is sent there are no further events.
+    """
+
+    compute: Callable[[], bytes]
+
+
 class ConnectionClosed(msgspec.Struct, frozen=True):
     """The peer ended the stream.
 
@@ -124,5 +134,5 @@ class ConnectionClosed(msgspec.Struct, frozen=True):
     bytes_left: int = 0
 
 
-ClientEvent: TypeAlias = Ready | ResponseReceived | Reauthenticated | ConnectionClosed
+ClientEvent: TypeAlias = Ready | ResponseReceived | Reauthenticated | ProofNeeded | ConnectionClosed
 ServerEvent: TypeAlias = RequestReceived | Authenticated | ConnectionClosed

@@ -37,6 +37,7 @@ def Connection(
     software_name: str = "kafka-admin-proto",
     software_version: str | None = None,
     first_correlation_id: int = 0,
+    defer_proofs: bool = False,
     trace: Trace | None = None,
 ) -> ClientConnection: ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from kafka_admin_proto.errors import SaslError
@@ -18,8 +19,8 @@ class ClientExchange(ABC):
         """The first token."""
 
     @abstractmethod
-    def next(self, challenge: bytes) -> bytes | None:
-        """The next token after the broker's, None when the exchange is over.
+    def next(self, challenge: bytes) -> Callable[[], bytes] | None:
+        """What computes the next token after the broker's, None when the exchange is over.
 
         Raises SaslError for an answer that is not of this mechanism, or that proves nothing.
         """
@@ -91,7 +92,7 @@ class _PlainExchange(ClientExchange):
     def first(self) -> bytes:
         return self._token
 
-    def next(self, challenge: bytes) -> bytes | None:
+    def next(self, challenge: bytes) -> None:
         return None  # an answer at all is a yes; brokers leave it empty
 
 
@@ -107,7 +108,7 @@ class _ScramExchange(ClientExchange):
     def first(self) -> bytes:
         return str(self._client.get_client_first()).encode()
 
-    def next(self, challenge: bytes) -> bytes | None:
+    def next(self, challenge: bytes) -> Callable[[], bytes] | None:
         text = scram.text_of(challenge)
         if text is None:
             raise self._error(f"its token of {len(challenge)} bytes is not a SCRAM message")
@@ -123,6 +124,10 @@ class _ScramExchange(ClientExchange):
         if rounds > self._limit:
             raise self._error(f"it asks for {rounds} iterations, and the limit is {self._limit}")
         self._is_proven = True
+        return self._proof
+
+    def _proof(self) -> bytes:
+        """The client's last token: PBKDF2, about a second at the limit."""
         return str(self._client.get_client_final()).encode()
 
     def _refused(self, step: Any, text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from kafka_admin_proto import (
@@ -18,9 +20,12 @@ from kafka_admin_proto.errors import LocalProtocolError, RemoteProtocolError
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import Api, api_versions
 from kafka_admin_proto.protocol.connection import (
+    NEED_DATA,
     Authenticated,
     ClientConnection,
+    ConnectionClosed,
     Limits,
+    ProofNeeded,
     Ready,
     Reauthenticated,
     RequestReceived,
@@ -258,7 +263,9 @@ def test_a_broker_that_does_not_know_the_password() -> None:
     """SCRAM proves both ends: a server's last token without the proof is no success."""
     exchange = login("SCRAM-SHA-256").exchange(10_000)
     nonce = exchange.first().rpartition(b"r=")[2]
-    assert exchange.next(b"r=" + nonce + b"more,s=" + b"c2Fs" * 4 + b",i=4096")
+    compute = exchange.next(b"r=" + nonce + b"more,s=" + b"c2Fs" * 4 + b",i=4096")
+    assert compute is not None
+    assert compute()
     with pytest.raises(SaslError, match="signature doesn't match"):
         exchange.next(b"v=AAAA")
     exchange = login("SCRAM-SHA-256").exchange(10_000)
@@ -273,6 +280,42 @@ def test_challenges_that_are_none(challenge: bytes) -> None:
     exchange.first()
     with pytest.raises(SaslError, match="the broker's side of the exchange is wrong"):
         exchange.next(challenge)
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_a_proof_is_computed_elsewhere(mechanism: str) -> None:
+    """Nothing passes until it is sent; requests of a re-authentication wait as ever."""
+    pair = Pair({"sasl": login(mechanism), "defer_proofs": True}, {"sasl": SASL_SERVER})
+
+    def prove() -> None:
+        event = pair.at_client.pop()
+        assert isinstance(event, ProofNeeded)
+        assert pair.client.next_event() is NEED_DATA
+        with ThreadPoolExecutor(1) as pool:
+            token = pool.submit(event.compute).result()
+        pair.exchange(pair.client.send_proof(token))
+
+    with pytest.raises(LocalProtocolError, match="needs no proof"):
+        pair.client.send_proof(b"")
+    pair.exchange(pair.client.start())
+    prove()
+    assert isinstance(pair.at_client.pop(), Ready)
+    pair.exchange(pair.client.reauthenticate())
+    assert pair.client.send(MetadataRequest()) == b""
+    prove()
+    assert pair.at_client.pop() == Reauthenticated(60_000)
+    assert isinstance(pair.at_server.pop(), RequestReceived)
+
+
+def test_a_stream_that_ends_while_a_proof_is_computed() -> None:
+    pair = Pair({"sasl": login("SCRAM-SHA-256"), "defer_proofs": True}, {"sasl": SASL_SERVER})
+    pair.exchange(pair.client.start())
+    event = pair.at_client.pop()
+    assert isinstance(event, ProofNeeded)
+    pair.client.receive_data(b"")
+    assert pair.client.next_event() is NEED_DATA
+    pair.client.send_proof(event.compute())
+    assert isinstance(pair.client.next_event(), ConnectionClosed)
 
 
 def test_what_an_application_raises_passes_through() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.protocol.connection import SaslScram, SaslServer, ScramCredential
+from kafka_admin_proto.protocol.connection.sasl_client import ClientExchange
 from kafka_admin_proto.protocol.connection.sasl_server import ServerExchange
 from tests.everything import EXHAUSTIVE
 from tests.java_tool import JavaTool
@@ -41,6 +42,13 @@ def server_for(mechanism: str, credential: ScramCredential | None) -> ServerExch
     return found
 
 
+def proof_of(client: ClientExchange, challenge: bytes) -> bytes:
+    """The client's last token."""
+    compute = client.next(challenge)
+    assert compute is not None
+    return compute()
+
+
 def test_the_example_of_rfc_7677(monkeypatch: pytest.MonkeyPatch) -> None:
     """RFC 7677, section 3: the whole exchange of user "user" with password "pencil"."""
     salt = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
@@ -55,7 +63,7 @@ def test_the_example_of_rfc_7677(monkeypatch: pytest.MonkeyPatch) -> None:
     first = server.take(b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO").answer
     both = b"r=rOprNGfwEbeRWgbNEkqO" + own.encode()
     assert first == both + b",s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
-    final = client.next(first)
+    final = proof_of(client, first)
     assert final == b"c=biws," + both + b",p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
     step = server.take(final)
     assert step.answer == b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
@@ -76,8 +84,7 @@ def test_both_ends_agree_about_any_password(
         with pytest.raises(scramp.ScramException):
             scramp.core.Username(user)
         return
-    final = client.next(step.answer)
-    assert final is not None
+    final = proof_of(client, step.answer)
     assert server.take(final).user == user
 
 
@@ -130,8 +137,7 @@ def test_kafkas_server_lets_us_in(
     client = SaslScram(mechanism, user, password).exchange(LIMIT)
     state, challenge = kafka("to-server", client.first())
     assert state == "more"
-    final = client.next(base64.b64decode(challenge))
-    assert final is not None
+    final = proof_of(client, base64.b64decode(challenge))
     state, proof, name = kafka("to-server", final)
     assert (state, base64.b64decode(name).decode()) == ("done", user)
     assert client.next(base64.b64decode(proof)) is None
@@ -152,8 +158,7 @@ def test_kafka_and_we_refuse_the_same(kafka: Ask) -> None:
     kafka("server", "SCRAM-SHA-256", "right", b"salt" * 4, "4096")
     client = SaslScram("SCRAM-SHA-256", "me", "wrong").exchange(LIMIT)
     _, challenge = kafka("to-server", client.first())
-    final = client.next(base64.b64decode(challenge))
-    assert final is not None
+    final = proof_of(client, base64.b64decode(challenge))
     assert kafka("to-server", final) == ["refused"]
 
 
