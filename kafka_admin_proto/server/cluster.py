@@ -220,7 +220,7 @@ class Cluster:
         return state
 
     def _on_disk(self) -> State:
-        from kafka_admin_proto.server.log.opening import open_cluster
+        from kafka_admin_proto.server.log.opening import check_release, open_cluster
         from kafka_admin_proto.server.log.settings import log_settings
 
         assert self._data is not None
@@ -229,6 +229,7 @@ class Cluster:
         self._log = found.log
         for note in found.notes:
             print(note, file=sys.stderr)
+        check_release(found.state, self._release, self._data)
         ids = list(found.directories)
         folders = dict(zip(ids, map(str, found.folders), strict=True))
         static = self._static(folders)

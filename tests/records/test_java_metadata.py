@@ -17,13 +17,16 @@ from kafka_admin_proto.messages import (
     AbortTransactionRecord,
     BeginTransactionRecord,
     EndTransactionRecord,
+    FeatureLevelRecord,
     RemoveUserScramCredentialRecord,
 )
 from kafka_admin_proto.records.batches import Batch, Record, write_batch
 from kafka_admin_proto.records.metadata_log import Replayed, replay
+from kafka_admin_proto.records.metadata_names import METADATA_VERSION
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, write_metadata_value
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.records.segment_rows import segment_rows
+from kafka_admin_proto.server.log.snapshots import snapshot_bytes, snapshot_name
 from tests.everything import EXHAUSTIVE
 from tests.java_tool import JavaTool
 from tests.oracle import require_oracle
@@ -132,6 +135,28 @@ def test_random_logs_with_records_that_are_refused(
     batches = random_log(random.Random(seed), batches=60, transactions=False)
     assert batches != without_refused(batches)
     compare_random(tmp_path, images, batches, "records", seed)
+
+
+def test_snapshots_that_we_write(tmp_path: Path, images: Images) -> None:
+    """Kafka's image of a snapshot of ours is the state that it was made of."""
+    requests: list[Request] = []
+    states = []
+    for seed in range(20 if EXHAUSTIVE else 2):
+        made = MetadataReplay()
+        for batch in random_log(random.Random(seed), batches=60, transactions=False):
+            for record, _ in batch:
+                made.apply(record, made.state.offset + 1, 7)
+        state = made.state
+        made.apply(FeatureLevelRecord(METADATA_VERSION, 30), state.offset + 1, 7)
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        path = folder / snapshot_name(state.offset + 1, state.epoch)
+        path.write_bytes(snapshot_bytes(state, 1, 2))
+        (folder / f"{state.offset + 1:020}.log").touch()  # the tool wants a segment
+        requests.append((folder, state.offset, path))
+        states.append(state)
+    for state, image in zip(states, images(requests, "batches"), strict=True):
+        check(Replayed(state), image)
 
 
 def compare_random(tmp_path: Path, images: Images, batches: Log, mode: str, seed: int) -> None:

@@ -17,9 +17,11 @@ from kafka_admin_proto.errors import DecodeError, MetadataLogError
 from kafka_admin_proto.messages.abort_transaction_record import AbortTransactionRecord
 from kafka_admin_proto.records.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata_log import Replayed, replay
+from kafka_admin_proto.records.metadata_names import METADATA_VERSION, version_name
 from kafka_admin_proto.records.metadata_records import read_metadata_value
 from kafka_admin_proto.records.model import Batch
 from kafka_admin_proto.records.segments import read_segment
+from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.log.cluster_log import BOOTSTRAP, ClusterLog, now_ms
 from kafka_admin_proto.server.log.files import FolderLock
 from kafka_admin_proto.server.log.folder import NodeLog
@@ -92,6 +94,20 @@ def open_cluster(data: Path, nodes: int, cluster_id: str, settings: LogSettings)
         bootstrap=_bootstrap(folders[0]) if new else [],
         notes=[note for each in logs for note in each.notes],
     )
+
+
+def check_release(state: ClusterState, release: str, data: Path) -> None:
+    """Raise MetadataLogError for a metadata.version that the release does not know."""
+    newest = next(
+        each.max for each in definitions(release).features if each.name == METADATA_VERSION
+    )
+    level = state.features.get(METADATA_VERSION, newest)
+    if level > newest:
+        raise MetadataLogError(
+            f"the cluster in {data} has metadata.version {version_name(level)}, which Kafka "
+            f"{release} does not know",
+            f"at most {version_name(newest)}, or --release of a newer one",
+        )
 
 
 def _check(log: NodeLog, replayed: Replayed) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import MetadataLogError
 from kafka_admin_proto.records.metadata_log import FOLDER_NAME, replay
+from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.log import files
 from kafka_admin_proto.server.log.opening import node_folders
 from kafka_admin_proto.server.log.settings import log_settings
@@ -275,6 +276,18 @@ def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
 
     asyncio.run(both())
     opened(tmp_path)
+
+
+def test_a_newer_cluster_than_the_release_is_refused(tmp_path: Path) -> None:
+    grown(tmp_path, 1, 1)
+
+    async def look() -> None:
+        async with Cluster(data=tmp_path, release="3.9"):
+            raise AssertionError
+
+    for _ in range(2):
+        with pytest.raises(MetadataLogError, match=r"4\.3-IV0, which Kafka 3\.9 does not know"):
+            asyncio.run(look())
 
 
 @pytest.mark.parametrize(
