@@ -94,8 +94,7 @@ def session(broker: SaslBroker, password: str, **settings: Any) -> Session:
 def test_a_session_is_renewed_before_it_ends_while_requests_pass() -> None:
     async def run() -> None:
         async with SaslBroker(lifetime_ms=1200) as broker, session(broker, PASSWORD) as client:
-            end = time.monotonic() + 2.6
-            while time.monotonic() < end:
+            while len(broker.logins) < 3:
                 await client.call(ListGroupsRequest(), ListGroupsResponse)
                 await asyncio.sleep(0.02)
             assert broker.logins == [False, True, True]

@@ -158,7 +158,7 @@ except AdminError:
 """
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", program],
-        capture_output=True, text=True, timeout=30, check=True,
+        capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("refused\n", "")
 

@@ -17,7 +17,7 @@ from tools.jars import ToolMissingError
 HOST = "127.0.0.1"
 
 #: Seconds until a process says that it has started.
-START_S = 90.0
+START_S = 180.0
 #: Below what Linux gives to clients by itself (from 32768), so that no client takes such a port
 #: and a filter by port means servers.
 _PORTS = range(20_000, 32_000)
