@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from kafka_admin_proto.records.batches import write_batch
 from kafka_admin_proto.records.control import write_control_record
 from kafka_admin_proto.records.metadata_records import write_metadata_value
@@ -17,6 +19,9 @@ _VERSIONS = {
     "PartitionRecord": ((23, 2), (17, 1)),
     "PartitionChangeRecord": ((23, 2), (17, 1)),
 }
+
+#: 3.7-IV2, the first level of metadata.version whose records have directories (KIP-858).
+_DIRECTORIES_LEVEL = 17
 
 
 def metadata_batch(
@@ -32,7 +37,7 @@ def metadata_batch(
                 offset + index,
                 now_ms,
                 None,
-                write_metadata_value(each, record_version(each.message_name, level)),
+                write_metadata_value(_known(each, level), record_version(each.message_name, level)),
             )
             for index, each in enumerate(records)
         ]
@@ -53,6 +58,15 @@ def control_batch(
     )
     batch.is_control, batch.partition_leader_epoch = True, epoch
     return write_batch(batch)
+
+
+def _known(record: Message, level: int) -> Message:
+    """The record without the directories that a level of metadata.version does not know."""
+    if level < _DIRECTORIES_LEVEL:
+        for name in ("directories", "log_dirs"):
+            if getattr(record, name, None):
+                return msgspec.structs.replace(record, **{name: []})
+    return record
 
 
 def record_version(name: str, level: int) -> int:

@@ -15,12 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import MetadataLogError
+from kafka_admin_proto.messages import FeatureLevelRecord
 from kafka_admin_proto.records.metadata_log import FOLDER_NAME, replay
+from kafka_admin_proto.records.metadata_names import METADATA_VERSION
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.log import files
 from kafka_admin_proto.server.log.opening import node_folders
 from kafka_admin_proto.server.log.settings import log_settings
 from kafka_admin_proto.server.log.snapshots import Snapshot
+from kafka_admin_proto.values import Message
 from tests.everything import SEED, draws
 from tests.server.log.stored import SMALL, Load, NoDisk, Topics, stored, topics_of
 
@@ -276,6 +279,25 @@ def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
 
     asyncio.run(both())
     opened(tmp_path)
+
+
+@pytest.mark.parametrize("level", [7, 12, 17, 21])
+def test_a_cluster_of_an_older_release_goes_on(tmp_path: Path, level: int) -> None:
+    load = Load(random.Random(1))
+
+    async def serve(records: list[Message]) -> None:
+        async with stored(tmp_path) as state:
+            state.append(records)
+            for _ in range(30):
+                load.change(state)
+
+    asyncio.run(serve([FeatureLevelRecord(METADATA_VERSION, level)]))
+    asyncio.run(serve([]))
+    assert Snapshot.in_folder(tmp_path / FOLDER_NAME)
+    replayed = replay(tmp_path)
+    assert not replayed.problems
+    assert replayed.state.features[METADATA_VERSION] == level
+    assert topics_of(replayed.state) == load.acknowledged
 
 
 def test_a_newer_cluster_than_the_release_is_refused(tmp_path: Path) -> None:
