@@ -71,6 +71,8 @@ def hash_order(names: Iterable[str], table: int = 16) -> list[str]:
     ``table`` is the size that the map began with.
     """
     unique = list(dict.fromkeys(names))
+    if len(unique) < 2:
+        return unique
     while len(unique) > table * 3 // 4:
         table *= 2
 
