@@ -5,15 +5,14 @@
 needs two processors. Each server is started several times, free to use both, until it answers
 Metadata with a live broker. Then one of each is kept to the first processor while this process, on
 the second, asks them in turn for some seconds in each round (``request_load``). The broker is one
-node with the options of the JVM, threads and logs that Kafka ships, and is asked for a while before
-anything counts. With ``--write`` the page goes into ``docs/benchmarks-server.md``.
+node with the options of the JVM, threads and logs that Kafka ships. Both are asked for a while
+before anything counts. With ``--write`` the page goes into ``docs/benchmarks-server.md``.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 import os
 import platform
 import statistics
@@ -44,8 +43,6 @@ T = TypeVar("T")
 
 _START_S = 60.0
 _KAP = "from kafka_admin_proto.cli import main; main()"
-#: Seconds that our server is asked for before anything counts, at most.
-_WARM_UP_OURS_S = 1.0
 _METADATA, _METADATA_VERSION = MetadataRequest(topics=None), 13
 _RETENTION = CreateTopicsRequest.CreatableTopicConfig(name="retention.ms", value="3600000")
 #: What the clients ask in turn, in that version. No topic is asked for twice in a while.
@@ -137,11 +134,9 @@ def measure(options: argparse.Namespace) -> Results:
         for title, (requests, version) in _REQUESTS.items():
             frames = [request_frame(each, version) for each in requests]
             sizes = [_checked_size(server, frames[0], options.topics) for server in running]
-
             asked = list(zip(running, sizes, strict=True))
-            for (server, size), seconds in zip(asked, (_WARM_UP_OURS_S, math.inf), strict=False):
-                least = min(seconds, options.warm_up)
-                load(server.address, server.pid, frames, size, options.clients, least)
+            for server, size in asked:
+                load(server.address, server.pid, frames, size, options.clients, options.warm_up)
             results.rounds[title] = [
                 [
                     load(each.address, each.pid, frames, size, options.clients, options.seconds)
@@ -305,7 +300,7 @@ its first line is that of its log.
 
 The server has one processor, and {options.clients} clients the other, each with one request on its
 way. Metadata is that of {options.topics} topics of three partitions; CreateTopics has one topic of
-three partitions with one config. The real broker was asked for {options.warm_up:g} seconds before.
+three partitions with one config. Each was asked for {options.warm_up:g} seconds before.
 
 {_table(requests)}"""
 

@@ -6,7 +6,7 @@ Nothing changes but by ``append``: records of the log, applied by the rules of `
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from kafka_admin_proto.messages.config_record import ConfigRecord
@@ -17,10 +17,12 @@ from kafka_admin_proto.records.cluster_state import Broker, ClusterState, Partit
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, Configs
-from kafka_admin_proto.server.configs.topics import TopicDefaults
 from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
 from kafka_admin_proto.server.topic_names import collision_key
 from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.configs.topics import TopicDefaults
 
 #: ``resource_type`` in configs' requests and records.
 TOPIC_RESOURCE = 2
@@ -153,6 +155,8 @@ class State:
     def topic_defaults(self) -> TopicDefaults:
         """What counts for a topic without configs of its own, as the controller sees it."""
         if self._topic_defaults is None:
+            from kafka_admin_proto.server.configs.topics import TopicDefaults  # not for a start
+
             broker = self.broker_configs(self.controller)
             self._topic_defaults = TopicDefaults(self.release, self.definitions, broker)
         return self._topic_defaults

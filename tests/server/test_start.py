@@ -32,6 +32,7 @@ _NOT_NEEDED = (
     "kafka_admin_proto.capture",
     "kafka_admin_proto.protocol.connection.client",
     "kafka_admin_proto.schema.kip_reader",  # drafts
+    "kafka_admin_proto.server.configs.values",
     "kafka_admin_proto.server.log",  # with --data
     "kafka_admin_proto.spark",
     "click.shell_completion",
