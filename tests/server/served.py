@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from kafka_admin_proto import codec
 from kafka_admin_proto.server.bootstrap import Node, first_records, register
 from kafka_admin_proto.server.handlers import Caller, handler, served_apis
 from kafka_admin_proto.server.state import Log, State
 from kafka_admin_proto.values import Message
+from tests.server.differential.requests.drawing import Ids, Step
 
 
 class Served:
@@ -37,3 +39,40 @@ class Served:
         self.state.append(answer.records)
         sent = codec(type(answer.response), version)
         return sent.decode(sent.encode(answer.response))
+
+
+class DrawnSteps:
+    """Steps of the state machine for one cluster; ``request`` is what a test does with them.
+
+    A step without a request, which only a socket can send, is left out.
+    """
+
+    nodes = 3
+
+    def __init__(self, release: str = "4.3") -> None:
+        self.release = release
+        self.reset()
+        apis = self.served.versions.items()
+        self.versions: Mapping[int, tuple[int, int]] = {
+            key: (each.lowest, each.highest) for key, each in apis
+        }
+
+    @property
+    def existing(self) -> list[str]:
+        return sorted(self.served.state.topic_names)
+
+    def reset(self) -> None:
+        self.served = Served(self.release)
+        self._former: dict[str, UUID] = {}
+
+    def take(self, step: Step) -> list[str]:
+        if step.make is not None:
+            topics = self.served.state.cluster.topics.values()
+            current = {each.name: each.id for each in topics}
+            self.request(step, step.make(Ids(current, self._former)))
+            self._former |= current
+        return []
+
+    def request(self, step: Step, request: Message) -> None:
+        """Ask what a step asks."""
+        self.served.ask(request, step.version, step.node + 1)

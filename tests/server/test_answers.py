@@ -7,9 +7,10 @@ from kafka_admin_proto.protocol.payload_writers import write_request
 from kafka_admin_proto.protocol.payloads import Request, read_request
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.values import Message
-from tests.everything import SEED
-from tests.server.differential.requests import Drawer
-from tests.server.served import Served
+from tests.everything import draws
+from tests.server.differential.machine import run_steps
+from tests.server.differential.requests.drawing import Step
+from tests.server.served import DrawnSteps, Served
 from tests.server.test_create_topics import topic
 
 
@@ -32,16 +33,19 @@ def test_kept_until_the_log_goes_on() -> None:
     assert answers.answer(1, question) != first
 
 
-def test_kept_answers_are_the_ones_that_would_be_made() -> None:
-    served = Served()
-    answers = Answers(served.state)
-    versions = {key: (each.lowest, each.highest) for key, each in served.versions.items()}
-    drawer = Drawer(SEED, 3, versions)
-    for _ in range(150):
-        topics = {name: served.state.topic(name) for name in served.state.topic_names}
-        ids = {name: found.id for name, found in topics.items() if found is not None}
-        step = drawer.step(list(ids))
-        request = seen(step.make(ids), step.version)
-        kept = answers.encoded(step.node + 1, request)
-        made = answers.answer(step.node + 1, request)
+class _Compared(DrawnSteps):
+    """Each answer that is kept is the one that would be made."""
+
+    def reset(self) -> None:
+        super().reset()
+        self._answers = Answers(self.served.state)
+
+    def request(self, step: Step, request: Message) -> None:
+        question = seen(request, step.version)
+        kept = self._answers.encoded(step.node + 1, question)
+        made = self._answers.answer(step.node + 1, question)
         assert kept is None or kept == made
+
+
+def test_kept_answers_are_the_ones_that_would_be_made() -> None:
+    run_steps(_Compared(), draws(240))

@@ -134,6 +134,15 @@ def test_a_timeout_that_is_over_creates_nothing(timeout_ms: int) -> None:
     assert served.state.topic("a") is None
 
 
+@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("counts", [[10_001], [5_000, 5_001], [10_000, -1]])
+def test_too_many_partitions_refuse_the_request(release: str, counts: list[int]) -> None:
+    wanted = [topic(str(index), count) for index, count in enumerate(counts)]
+    found = create(Served(release), *wanted, topic("", 1), validate_only=True)
+    text = "Excessively large number of partitions per request."
+    assert [(code, message) for _, code, message in found] == [(44, text)] * len(found)
+
+
 def test_too_many_records() -> None:
     served = Served()
     text = "Unable to perform excessively large batch operation."

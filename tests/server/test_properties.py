@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.records.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata_replay import MetadataReplay
 from kafka_admin_proto.values import Message
-from tests.everything import SEED
-from tests.server.differential.requests import Drawer
-from tests.server.served import Served
+from tests.everything import draws
+from tests.server.differential.machine import run_steps
+from tests.server.differential.requests.drawing import Step
+from tests.server.served import DrawnSteps, Served
 
-_STEPS = 150
+_STEPS = draws(240)
 
 
 class _Kept:
@@ -21,7 +24,7 @@ class _Kept:
     def __init__(self) -> None:
         self.records: list[Message] = []
 
-    def append(self, records: list[Message], offset: int) -> None:
+    def append(self, records: Sequence[Message], offset: int) -> None:
         assert offset == len(self.records)
         self.records += records
 
@@ -29,21 +32,25 @@ class _Kept:
         pass
 
 
+class _Replayed(DrawnSteps):
+    """After each step a replay of the log says what the cluster says."""
+
+    def reset(self) -> None:
+        super().reset()
+        self._log, self._replay, self._replayed = _Kept(), MetadataReplay(), 0
+        self.served = Served(self.release, log=self._log)
+
+    def request(self, step: Step, request: Message) -> None:
+        super().request(step, request)
+        state, records = self.served.state, self._log.records
+        for offset in range(self._replayed, len(records)):
+            assert self._replay.apply(records[offset], offset, 1) == []
+        self._replayed = len(records)
+        assert self._replay.state.items() == state.cluster.items()
+        described = self.served.ask(MetadataRequest(topics=None)).topics
+        assert {each.name for each in described} == {*state.topic_names}
+
+
 @pytest.mark.parametrize("release", ["4.3", "3.9"])
 def test_drawn_requests_are_answered_and_replayed(release: str) -> None:
-    log = _Kept()
-    served = Served(release, log=log)  # type: ignore[arg-type]
-    versions = {key: (each.lowest, each.highest) for key, each in served.versions.items()}
-    drawer = Drawer(SEED, 3, versions)
-    for _ in range(_STEPS):
-        names = list(served.state.topic_names)
-        step = drawer.step(names)
-        topics = {name: served.state.topic(name) for name in names}
-        ids = {name: topic.id for name, topic in topics.items() if topic is not None}
-        served.ask(step.make(ids), step.version, step.node + 1)
-    again = MetadataReplay()
-    for offset, record in enumerate(log.records):
-        assert again.apply(record, offset, 1) == []
-    assert again.state.items() == served.state.cluster.items()
-    described = served.ask(MetadataRequest(topics=None)).topics
-    assert {each.name for each in described} == set(served.state.topic_names)
+    run_steps(_Replayed(release), _STEPS)

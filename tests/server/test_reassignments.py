@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from kafka_admin_proto.messages import (
     AlterPartitionReassignmentsRequest,
     CreateTopicsRequest,
@@ -95,3 +97,9 @@ def test_the_preferred_leader_is_elected() -> None:
     again = ElectLeadersRequest(topic_partitions=[TopicPartitions("t", [0])], timeout_ms=1000)
     (row,) = cluster.ask(again).replica_election_results[0].partition_result
     assert row.error_code == 84
+
+
+@pytest.mark.parametrize("release", ["4.3", "3.9"])
+def test_an_election_of_nothing_is_done(release: str) -> None:
+    request = ElectLeadersRequest(election_type=2, topic_partitions=[], timeout_ms=0)
+    assert Served(release).ask(request).error_code == 0

@@ -40,6 +40,7 @@ def kraft(
     listeners: Sequence[Listener] = (),
     racks: Sequence[str] = (),
     scram: Sequence[str] = (),
+    classes: Path | None = None,
     around: Around = contextlib.nullcontext,
     as_shipped: bool = False,
 ) -> Iterator[Cluster]:
@@ -48,12 +49,14 @@ def kraft(
     A node whose ``data`` folder is there already (``node1/data``) goes on from it; the others' are
     formatted.
     ``listeners`` stand beside "PLAINTEXT" and "CONTROLLER"; ``racks`` are the nodes' in their
-    order; ``scram`` are users as StorageTool's --add-scram takes them. ``around`` is entered with
-    the ports before anything listens on them, and left when all has ended. ``as_shipped`` is for
-    figures: the JVM with Kafka's own options, Kafka's numbers of threads, and no log of requests.
+    order; ``scram`` are users as StorageTool's --add-scram takes them; ``classes`` is a folder of
+    classes beside Kafka's own. ``around`` is entered with the ports before anything listens on
+    them, and left when all has ended. ``as_shipped`` is for figures: the JVM with Kafka's own
+    options, Kafka's numbers of threads, and no log of requests.
     """
     names = ["PLAINTEXT", "CONTROLLER", *(each.name for each in listeners)]
     cluster = _planned(folder, release, nodes, names)
+    cluster.jars = [*cluster.jars, *([] if classes is None else [classes])]
     cluster.as_shipped = as_shipped
     voters = (f"{each.id}@{HOST}:{each.ports['CONTROLLER']}" for each in cluster.nodes.values())
     shared = {

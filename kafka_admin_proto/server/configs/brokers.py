@@ -23,7 +23,10 @@ _PER_BROKER = "per-broker"
 def check_broker_configs(state: State, name: str, configs: Mapping[str, str], node_id: int) -> None:
     """Raises ApiFailure unless the broker of that name, or all of them for "", can have these."""
     known = state.definitions.brokers
-    fixed = [each for each in hash_order(configs) if each in known and known[each].update is None]
+    in_files = state.definitions.in_properties
+    fixed = [
+        each for each in hash_order(configs) if each in in_files and in_files[each].update is None
+    ]
     if fixed:
         raise _refused(state, "Cannot update these configs dynamically", fixed)
     secured = [

@@ -7,8 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.server.configs.values import parse_all
-from kafka_admin_proto.server.failures import INVALID_CONFIG, INVALID_REQUEST, ApiFailure
-from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.failures import (
+    INVALID_CONFIG,
+    INVALID_REQUEST,
+    UNKNOWN_SERVER_ERROR,
+    ApiFailure,
+)
+from kafka_admin_proto.server.java import hash_order, parse_integer
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.state import State
@@ -51,8 +56,7 @@ def check_metrics_configs(state: State, name: str, configs: Mapping[str, str]) -
     for key in hash_order(configs):
         if key not in state.definitions.metrics:
             raise ApiFailure(INVALID_REQUEST, f"Unknown client metrics configuration: {key}")
-    values = parse_all(state.definitions.client_metrics, configs, state.release)
-    interval = values["interval.ms"]
+    interval, patterns = (_parsed_by_3_9 if state.release < "4" else _parsed)(state, configs)
     if "interval.ms" in configs and not _LEAST_INTERVAL_MS <= interval <= _MOST_INTERVAL_MS:
         raise ApiFailure(
             INVALID_REQUEST,
@@ -60,8 +64,26 @@ def check_metrics_configs(state: State, name: str, configs: Mapping[str, str]) -
             f"{_LEAST_INTERVAL_MS} and {_MOST_INTERVAL_MS} (1 hour)",
         )
     if "match" in configs:
-        for pattern in values["match"]:
+        for pattern in patterns:
             _check_pattern(pattern)
+
+
+def _parsed(state: State, configs: Mapping[str, str]) -> tuple[int, list[str]]:
+    """(interval in ms, patterns) by the definitions of these configs."""
+    values = parse_all(state.definitions.client_metrics, configs, state.release)
+    return values["interval.ms"], values["match"]
+
+
+def _parsed_by_3_9(state: State, configs: Mapping[str, str]) -> tuple[int, list[str]]:
+    """The same of 3.9, which takes the texts as they are and breaks on what is no number."""
+    try:
+        interval = parse_integer(configs.get("interval.ms", "0"), 32)
+    except ValueError as error:
+        raise ApiFailure(UNKNOWN_SERVER_ERROR) from error
+    patterns = configs.get("match", "").split(",")
+    while len(patterns) > 1 and not patterns[-1]:  # as Java's split
+        patterns.pop()
+    return interval, patterns
 
 
 def _check_pattern(pattern: str) -> None:

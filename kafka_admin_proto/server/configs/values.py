@@ -132,9 +132,12 @@ def _check(validator: Validator, name: str, value: Any) -> None:
         case "NonEmptyString":
             if value == "":
                 raise invalid(name, value, "String must be non-empty")
-        case "LambdaValidator" if validator.text == "[1,...,9] or -1":
+        case "LambdaValidator" | "" if validator.text == "[1,...,9] or -1":
             if value != -1 and not 1 <= value <= 9:
                 raise invalid(name, value, "Value must be between 1 and 9 or equal to -1")
+        case "MetadataVersionValidator":
+            if not _is_metadata_version(value, validator.text):
+                raise invalid(name, value, f"Version {value} is not a valid version")
         case "ThrottledReplicaListValidator":
             items = [item.strip() for item in value]
             if "".join(items) != "*" and not all(map(_THROTTLED.fullmatch, items)):
@@ -152,6 +155,14 @@ def _check(validator: Validator, name: str, value: Any) -> None:
                     f"Invalid value `{value}` for configuration {name}. The value must be either "
                     "'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.",
                 )
+
+
+def _is_metadata_version(value: str, known: str) -> bool:
+    """Whether a version is one of those in Kafka's list, or the beginning of one: "3.0"."""
+    versions = known.strip("[]").split(", ")
+    parts = 3 if value.startswith("0.") else 2
+    release = ".".join(value.split(".")[:parts])
+    return any(release in (each, each.partition("-")[0]) for each in versions)
 
 
 def _check_one_of(validator: Validator, name: str, value: Any) -> None:

@@ -122,7 +122,7 @@ def _create(
 
     Raises ApiFailure for a request that would make too many records.
     """
-    if state.release >= "4" and sum(map(_partitions_asked, topics)) > MOST_RECORDS:
+    if sum(_partitions_asked(state, each) for each in topics) > MOST_RECORDS:
         raise ApiFailure(POLICY_VIOLATION, "Excessively large number of partitions per request.")
     results, created, records = [], [], 0
     for topic in topics:
@@ -143,8 +143,14 @@ def _create(
     return results, created
 
 
-def _partitions_asked(topic: CreatableTopic) -> int:
+def _partitions_asked(state: State, topic: CreatableTopic) -> int:
+    if not topic.assignments and topic.num_partitions == -1:
+        return _default_partitions(state)
     return len(topic.assignments) or max(topic.num_partitions, 0)
+
+
+def _default_partitions(state: State) -> int:
+    return int(state.broker_value("num.partitions") or 1)
 
 
 def check_one(state: State, topic: CreatableTopic) -> NewTopic:
@@ -261,7 +267,7 @@ def _counts(state: State, topic: CreatableTopic) -> tuple[int, int]:
             "Number of partitions was set to an invalid non-positive value.",
         )
     if partitions == -1:
-        partitions = int(state.broker_value("num.partitions") or 1)
+        partitions = _default_partitions(state)
     if factor == -1:
         factor = int(state.broker_value("default.replication.factor") or 1)
     if partitions > MOST_RECORDS:

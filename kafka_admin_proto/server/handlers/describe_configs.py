@@ -103,14 +103,15 @@ def _described(
             rows = _metrics(state, name)
         case _:
             rows = _group(state, name, caller.node_id)
+    # 3.9 gives subscriptions as they are: all of one, without types and sentences.
+    plain = resource.resource_type == CLIENT_METRICS_RESOURCE and state.release < "4"
     for config, (value, source, synonyms) in rows.items():
-        if keys and config.name not in keys:
+        if keys and config.name not in keys and not plain:
             continue
         yield DescribeConfigsResourceResult(
             name=config.name,
             value=None if config.sensitive else value,
             read_only=_read_only(config, resource.resource_type),
-            is_default=caller.version == 0 and source == DEFAULT,
             config_source=source,
             is_sensitive=config.sensitive,
             synonyms=(
@@ -121,8 +122,8 @@ def _described(
                 if request.include_synonyms
                 else []
             ),
-            config_type=_TYPES.index(config.type),
-            documentation=None,
+            config_type=0 if plain else _TYPES.index(config.type),
+            documentation="" if plain else None,
         )
 
 

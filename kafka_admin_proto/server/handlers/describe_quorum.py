@@ -22,6 +22,8 @@ from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topic_names import CLUSTER_METADATA
 
+_UNKNOWN = "This server does not host this topic-partition."
+
 
 def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answer:
     """All nodes are voters, and as far as the log goes."""
@@ -32,7 +34,7 @@ def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answ
         response.topics = [
             TopicData(
                 name,
-                [PartitionData(each, UNKNOWN_TOPIC_OR_PARTITION) for each in numbers],
+                [PartitionData(each, UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN) for each in numbers],
             )
             for name, numbers in known
         ]

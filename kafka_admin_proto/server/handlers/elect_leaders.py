@@ -29,7 +29,12 @@ _ELECTIONS = {0: Election.PREFERRED, 1: Election.UNCLEAN}
 
 
 def handle(state: State, request: ElectLeadersRequest, caller: Caller) -> Answer:
-    """Each partition for itself; of all partitions only those where a leader was elected."""
+    """Each partition for itself; of all partitions only those where a leader was elected.
+
+    A request that names none is done, whatever else it says.
+    """
+    if request.topic_partitions == []:
+        return Answer(ElectLeadersResponse())
     election = _ELECTIONS.get(request.election_type)
     if request.timeout_ms <= 0:
         return _failed(request, ApiFailure(REQUEST_TIMED_OUT), caller)

@@ -26,9 +26,10 @@ _NOT_AVAILABLE = "The coordinator is not available."
 
 def handle(state: State, request: FindCoordinatorRequest, caller: Caller) -> Answer:
     """COORDINATOR_NOT_AVAILABLE for each group and transaction, as before the first of them."""
-    if request.key_type in (_GROUP, _TRANSACTION):
+    share = request.key_type == _SHARE
+    if request.key_type in (_GROUP, _TRANSACTION) or (share and state.release < "4"):
         code, text = COORDINATOR_NOT_AVAILABLE, ""
-    elif request.key_type == _SHARE:
+    elif share:
         code, text = INVALID_REQUEST, ""
     else:
         code, text = INVALID_REQUEST, MALFORMED

@@ -1,101 +1,180 @@
-"""Answers of two clusters in a form in which they are equal where they should be.
+"""Where answers of two clusters differ.
 
-Only what cannot be equal is normalised: ids, addresses, throttle times, Metadata's controller,
-the order of what Kafka keeps in hash maps, and the replicas that a placer chose.
+Only what cannot be equal is left out or normalised: ids, addresses and folders of this machine,
+throttle times, Metadata's controller, the quorum's leader and offsets, the order of what Kafka
+keeps in hash maps, and for topics that a placer placed which of the brokers are the replicas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.values import Message
+from kafka_admin_proto.messages.describe_log_dirs_response import DescribeLogDirsResult
+from kafka_admin_proto.messages.describe_quorum_response import PartitionData as QuorumPartition
 
-_DROPPED = {
+
+class Known(msgspec.Struct, forbid_unknown_fields=True):
+    """What differs on purpose: a pattern that a difference has, and why it differs."""
+
+    line: str
+    why: str
+
+
+KNOWN = msgspec.json.decode(
+    (Path(__file__).parent / "differences.json").read_bytes(), type=list[Known]
+)
+
+_LEFT_OUT = frozenset({
     "throttle_time_ms", "host", "port", "cluster_id", "controller_id", "unknown_tagged_fields",
-    "finalized_features_epoch", "api_keys",
-}  # fmt: skip
+    "finalized_features_epoch", "log_dir", "high_watermark", "log_end_offset",
+    "last_fetch_timestamp", "last_caught_up_timestamp",
+})  # fmt: skip
 #: Configs whose values are those of a machine or a node's own file.
-_OWN = {
+_OWN = frozenset({
     "log.dirs", "log.dir", "listeners", "advertised.listeners", "controller.quorum.voters",
     "metadata.log.dir",
-}  # fmt: skip
-_REPLICAS = {
+})  # fmt: skip
+#: What a placer chooses.
+_REPLICAS = frozenset({
     "leader_id", "leader_epoch", "replica_nodes", "isr_nodes", "offline_replicas",
     "eligible_leader_replicas", "last_known_elr",
-}  # fmt: skip
-
-
+})  # fmt: skip
 #: Characters of each side in a difference.
 _SHOWN = 400
+#: An election that was, or was not needed: where replicas were placed decides.
+_ELECTED = (0, 84)
 
 
-def comparable(response: Message | None, names: Mapping[UUID, str], placed: Collection[str]) -> Any:
-    """A response as builtins; ``names`` are those of a cluster's topic ids."""
-    if response is None:
-        return "no answer"
-    return {type(response).__name__: _shown(response, names, placed, "")}
+class Comparison:
+    """Compares answers.
 
+    ``names`` are the topics of each cluster by id, ``placed`` those whose replicas a placer chose,
+    ``served`` the apis that ApiVersions is compared for.
+    """
 
-def _shown(value: Any, names: Mapping[UUID, str], placed: Collection[str], topic: str) -> Any:
-    if isinstance(value, msgspec.Struct):
-        topic = getattr(value, "name", topic) or topic
-        shown = {}
-        for field in value.__struct_fields__:
-            if field in _DROPPED:
+    def __init__(
+        self,
+        names: tuple[Mapping[UUID, str], Mapping[UUID, str]],
+        placed: Collection[str] = (),
+        served: Collection[int] = (),
+    ) -> None:
+        self._names = names
+        self._placed = placed
+        self._served = served
+
+    def differences(self, left: Any, right: Any) -> list[str]:
+        """Where two answers differ: path, left and right. None stands for no answer."""
+        if left is None or right is None:
+            return self._unequal(left, right, "")
+        return self._structs(left, right, type(left).__name__, "")
+
+    def _structs(self, left: Any, right: Any, path: str, topic: str) -> list[str]:
+        if type(left) is not type(right):
+            return self._unequal(left, right, path)
+        if left == right:
+            return []
+        topic = _name(left) or topic
+        lines = []
+        for field in left.__struct_fields__:
+            if field in _LEFT_OUT or (topic in _OWN and field in ("value", "synonyms")):
                 continue
-            item = getattr(value, field)
-            if topic in placed and field in _REPLICAS:
-                item = len(item) if isinstance(item, list) else item is None or item >= 0
-            if topic in _OWN and field in ("value", "synonyms"):
-                item = None
-            shown[field] = _shown(item, names, placed, topic)
-        return shown
-    if isinstance(value, list):
-        rows = [_shown(each, names, placed, topic) for each in value]
-        if rows and isinstance(rows[0], dict) and not _is_ordered(rows[0]):
-            rows.sort(key=repr)
-        return rows
-    if isinstance(value, UUID):
-        return names.get(value, "zero" if value.int == 0 else f"unknown {value}")
-    return value
+            one, other = (self._seen(each, field, topic) for each in (left, right))
+            if one != other:
+                lines += self._values(one, other, f"{path}.{field}", topic)
+        return lines
 
+    def _seen(self, row: Any, field: str, topic: str) -> Any:
+        """What counts of a field, whatever the placer did."""
+        value = getattr(row, field)
+        if field == "api_keys":
+            return [each for each in value if each.api_key in self._served]
+        if isinstance(row, QuorumPartition) and field.startswith("leader"):
+            return 0
+        if isinstance(row, DescribeLogDirsResult) and field == "topics":
+            return [each for each in value if each.name not in self._placed]
+        if topic not in self._placed:
+            return value
+        if field == "partition_result":
+            return [each for each in value if each.error_code not in _ELECTED]
+        if field in _REPLICAS:
+            return len(value) if isinstance(value, list) else value is None or value >= 0
+        return value
 
-def _is_ordered(row: Mapping[str, Any]) -> bool:
-    """Whether the order is an answer too: synonyms of a config stand as they count."""
-    return "source" in row
+    def _values(self, left: Any, right: Any, path: str, topic: str) -> list[str]:
+        if isinstance(left, msgspec.Struct):
+            return self._structs(left, right, path, topic)
+        if isinstance(left, list) and isinstance(right, list):
+            return self._lists(left, right, path, topic)
+        if isinstance(left, UUID) and isinstance(right, UUID):
+            left, right = (
+                names.get(each, "zero" if each.int == 0 else f"unknown {each}")
+                for names, each in zip(self._names, (left, right), strict=True)
+            )
+        return self._unequal(left, right, path)
 
-
-def differences(left: Any, right: Any, path: str = "") -> list[str]:
-    """Where two comparable answers differ: path, left and right."""
-    if isinstance(left, dict) and isinstance(right, dict):
-        return [
-            line
-            for key in {**left, **right}
-            for line in differences(left.get(key), right.get(key), f"{path}.{key}")
-        ]
-    if _named(left) and _named(right):
-        one, other = ({row["name"]: row for row in rows} for rows in (left, right))
-        if len(one) == len(left) and len(other) == len(right):
-            return differences(one, other, path)
-    if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+    def _lists(self, left: list[Any], right: list[Any], path: str, topic: str) -> list[str]:
+        if not (left or right) or not isinstance((left or right)[0], msgspec.Struct):
+            return self._unequal(left, right, path)
+        if "source" not in (left or right)[0].__struct_fields__:  # synonyms stand as they count
+            left, right = (
+                sorted(rows, key=self._key(names))
+                for rows, names in zip((left, right), self._names, strict=True)
+            )
+        if len(left) != len(right):
+            labels, others = ([_label(each) for each in rows] for rows in (left, right))
+            return self._unequal(labels, others, path)
         return [
             line
             for index, (one, other) in enumerate(zip(left, right, strict=True))
-            for line in differences(one, other, f"{path}[{_label(one, index)}]")
+            if one != other
+            for line in self._structs(one, other, f"{path}[{_label(one) or index}]", topic)
         ]
-    return [] if left == right else [f"{path}: {repr(left)[:_SHOWN]} and {repr(right)[:_SHOWN]}"]
+
+    def _key(self, names: Mapping[UUID, str]) -> Callable[[Any], list[str]]:
+        """What rows are put in order by: the fields that say what a row is of, then the rest."""
+
+        def key(row: Any) -> list[str]:
+            fields = [getattr(row, each) for each in row.__struct_fields__
+                      if each not in _LEFT_OUT | _REPLICAS]  # fmt: skip
+            return [_name(row)] + [
+                names.get(each, "") if isinstance(each, UUID) else repr(each)
+                for each in fields
+                if not isinstance(each, list)
+            ]
+
+        return key
+
+    @staticmethod
+    def _unequal(left: Any, right: Any, path: str) -> list[str]:
+        if left == right:
+            return []
+        shown = ["no answer" if each is None else repr(each)[:_SHOWN] for each in (left, right)]
+        return [f"{path}: {shown[0]} and {shown[1]}"]
 
 
-def _named(rows: Any) -> bool:
-    return isinstance(rows, list) and all(isinstance(row, dict) and "name" in row for row in rows)
+def _name(row: Any) -> str:
+    for field in ("name", "resource_name", "topic", "topic_name"):
+        found = getattr(row, field, None)
+        if found:
+            return str(found)
+    return ""
 
 
-def _label(item: Any, index: int) -> str:
-    for key in ("name", "resource_name", "partition_index"):
-        if isinstance(item, dict) and key in item:
-            return str(item[key])
-    return str(index)
+def _label(row: Any) -> str:
+    if name := _name(row):
+        return name
+    for field in ("partition_index", "partition_id", "node_id", "api_key", "key"):
+        if hasattr(row, field):
+            return str(getattr(row, field))
+    return ""
+
+
+def unlisted(lines: list[str]) -> list[str]:
+    """Differences that are in no entry of the list."""
+    return [line for line in lines if not any(re.search(each.line, line) for each in KNOWN)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import struct
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -11,7 +13,9 @@ from kafka_admin_proto.protocol.payload_writers import write_request
 from kafka_admin_proto.protocol.payloads import read_response
 from kafka_admin_proto.values import Message
 
-_TIMEOUT_S = 25.0
+#: How long a node may take for an answer.
+PATIENCE_S = 60.0
+_API_VERSIONS = 18
 
 
 class Nodes:
@@ -21,27 +25,78 @@ class Nodes:
         self.addresses = [each.rpartition(":")[::2] for each in bootstrap.split(",")]
         self._sockets: dict[int, socket.socket] = {}
         self._sent = 0
+        #: Responses with their bytes, by node and request.
+        self._kept: dict[tuple[int, bytes], tuple[bytes, Any]] = {}
 
-    def ask(self, node: int, message: Message, version: int) -> Any:
-        """The response of a node; None where it closes the connection or says nothing."""
+    def ask(self, node: int, message: Message, version: int, patience_s: float = PATIENCE_S) -> Any:
+        """The response of a node; None where it closes the connection or says nothing so long."""
         assert message.api_key is not None
-        found = self._sockets.get(node)
+        sent = self._send(node, message, version)
+        return self._receive(node, sent, message.api_key, version, patience_s)
+
+    def ask_all(self, messages: Sequence[Message], version: int) -> list[Any]:
+        """The response of each node to its message; all are asked at once.
+
+        The same bytes as before are the same response as before.
+        """
+        payloads = [write_request(each, version, 0, client_id="differ") for each in messages]
+        sent = [self._write(node, each) for node, each in enumerate(payloads)]
+        return [
+            self._receive(node, sent[node], each.api_key or 0, version, kept=payloads[node])
+            for node, each in enumerate(messages)
+        ]
+
+    def ask_raw(self, node: int, api_key: int, version: int) -> Any:
+        """What a node says to a header alone; None where it closes the connection.
+
+        Only ApiVersions of a version that is not known is answered, in version 0.
+        """
+        self._sent += 1
+        header = struct.pack(">hhih", api_key, version, self._sent, -1)
+        sent = self._write(node, header)
+        return self._receive(node, sent, _API_VERSIONS, 0)
+
+    def _send(self, node: int, message: Message, version: int) -> socket.socket | None:
+        self._sent += 1
+        return self._write(node, write_request(message, version, self._sent, client_id="differ"))
+
+    def _write(self, node: int, payload: bytes) -> socket.socket | None:
         try:
+            found = self._sockets.get(node)
             if found is None:
                 host, port = self.addresses[node]
-                found = socket.create_connection((host, int(port)), _TIMEOUT_S)
+                found = socket.create_connection((host, int(port)), PATIENCE_S)
                 self._sockets[node] = found
-            self._sent += 1
-            found.sendall(frame(write_request(message, version, self._sent, client_id="differ")))
-            size = int.from_bytes(_read(found, 4), "big")
-            payload = _read(found, size)
-        except (ConnectionError, TimeoutError):
-            if found is not None:
-                found.close()
-            self._sockets.pop(node, None)
+            found.sendall(frame(payload))
+        except OSError:
             return None
-        response = read_response(payload, message.api_key, version)
+        return found
+
+    def _receive(
+        self,
+        node: int,
+        source: socket.socket | None,
+        api_key: int,
+        version: int,
+        patience_s: float = PATIENCE_S,
+        kept: bytes | None = None,
+    ) -> Any:
+        try:
+            if source is None:
+                raise ConnectionResetError
+            source.settimeout(patience_s)
+            payload = _read(source, int.from_bytes(_read(source, 4), "big"))
+        except (ConnectionError, TimeoutError):
+            self._sockets.pop(node, None)
+            if source is not None:
+                source.close()
+            return None
+        if kept is not None and self._kept.get((node, kept), (b"", None))[0] == payload:
+            return self._kept[node, kept][1]
+        response = read_response(payload, api_key, version)
         assert response.error is None, response.error
+        if kept is not None:
+            self._kept[node, kept] = payload, response.body
         return response.body
 
     def __enter__(self) -> Self:
@@ -55,6 +110,7 @@ class Nodes:
     ) -> None:
         for each in self._sockets.values():
             each.close()
+        self._sockets.clear()
 
 
 def _read(source: socket.socket, count: int) -> bytes:

@@ -1,0 +1,90 @@
+"""A state machine of Hypothesis' whose steps are requests to a cluster, or to two at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    rule,
+    run_state_machine_as_test,
+)
+
+from tests.server.differential.requests import EVERY_REQUEST
+from tests.server.differential.requests.drawing import Step, steps
+from tests.server.differential.requests.topics import first_topics
+
+_STEPS_OF_EXAMPLE = 30
+
+
+class Sides(Protocol):
+    """Whom steps are for: ``take`` gives what is wrong after one, ``existing`` are the topics.
+
+    ``versions`` are those of requests by api key.
+    """
+
+    nodes: int
+    versions: Mapping[int, tuple[int, int]]
+
+    @property
+    def existing(self) -> Sequence[str]: ...
+    def take(self, step: Step) -> list[str]: ...
+    def reset(self) -> None: ...
+
+
+#: Called with a step and what is wrong after it.
+Report = Callable[[Step, list[str]], None]
+
+
+class Clusters(RuleBasedStateMachine):
+    """Each step is a request; an example starts with sides that were reset, and a few topics."""
+
+    def __init__(self, sides: Sides, report: Report) -> None:
+        super().__init__()
+        self.sides = sides
+        self._report = report
+        sides.reset()
+
+    @initialize(step=steps([first_topics]))
+    def begin(self, step: Step) -> None:
+        self.take(step)
+
+    @rule(step=steps(EVERY_REQUEST))
+    def take(self, step: Step) -> None:
+        lines = self.sides.take(step)
+        if lines:
+            self._report(step, lines)
+
+
+def fail(step: Step, lines: list[str]) -> None:
+    """The report of tests."""
+    raise AssertionError("\n   ".join([repr(step), *lines]))
+
+
+def run_steps(
+    sides: Sides, steps: int, report: Report = fail, drawn_seed: int | None = None
+) -> None:
+    """About so many drawn steps; ``report`` gets those after which something is wrong.
+
+    Without a seed the steps are the same in each run. Where ``report`` raises, Hypothesis looks
+    for the fewest and plainest steps that make it raise.
+    """
+
+    def machine() -> Clusters:
+        return Clusters(sides, report)
+
+    run_state_machine_as_test(
+        machine if drawn_seed is None else seed(drawn_seed)(machine),  # type: ignore[arg-type]
+        settings=settings(
+            max_examples=max(1, steps // _STEPS_OF_EXAMPLE),
+            stateful_step_count=min(steps, _STEPS_OF_EXAMPLE),
+            derandomize=drawn_seed is None,
+            deadline=None,
+            database=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -1,0 +1,224 @@
+"""Two clusters side by side: the same step for both, then the same metadata and configs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from kafka_admin_proto.messages import (
+    ApiVersionsRequest,
+    DeleteTopicsRequest,
+    DescribeConfigsRequest,
+    DescribeQuorumRequest,
+    IncrementalAlterConfigsRequest,
+    MetadataRequest,
+)
+from kafka_admin_proto.messages.create_topics_response import CreateTopicsResponse
+from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsResource
+from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+)
+from kafka_admin_proto.server.state import State
+from tests.server.differential.comparison import Comparison, unlisted
+from tests.server.differential.requests.drawing import Ids, Step
+from tests.server.differential.requests.pools import RESOURCES
+from tests.server.differential.wire import Nodes
+
+#: How long a real cluster may take until each of its brokers knows of a change.
+_SETTLE_S = 15.0
+_PAUSE_S = 0.02
+_CONFIGS_VERSION = 4
+_METADATA_VERSION = 12
+#: Apis that change nothing, so that they may be asked again until the answers are equal.
+_QUESTIONS = frozenset({32, 35, 46, 55, 60, 74, 75})
+#: Sources of configs that a step has set: a broker, all brokers, a subscription, a group.
+_SET = {4: (2,), 16: (7,), 32: (8,)}
+_SET_FOR_ALL = (3,)
+
+
+class Sides:
+    """A real cluster and ours, whose ``state`` follows the real one's active controller.
+
+    ``existing`` are the topics that both have, ``steps`` how many were taken.
+    """
+
+    def __init__(self, real: str, ours: str, state: State) -> None:
+        self.clusters = (Nodes(real), Nodes(ours))
+        self._state = state
+        self.nodes = len(self.clusters[0].addresses)
+        self.versions: Mapping[int, tuple[int, int]] = self._versions()
+        self.existing: Sequence[str] = []
+        self.steps = 0
+        self._placed: set[str] = set()
+        self._current: list[Mapping[str, UUID]] = [{}, {}]
+        self._former: list[dict[str, UUID]] = [{}, {}]
+        #: By node and request, the configs of both clusters that were found equal last.
+        self._equal: dict[tuple[int, int], tuple[Any, Any]] = {}
+
+    def _versions(self) -> dict[int, tuple[int, int]]:
+        real, ours = (
+            {row.api_key: (row.min_version, row.max_version)
+             for row in cluster.ask(0, ApiVersionsRequest(), 0).api_keys}
+            for cluster in self.clusters
+        )  # fmt: skip
+        assert ours.items() <= real.items(), "versions differ"
+        return ours
+
+    def take(self, step: Step) -> list[str]:
+        """What differs in the answers to a step, or in what each node says of the clusters then,
+        and is not listed.
+        """
+        self.steps += 1
+        self._follow_controller()
+        lines = self._ask(step)
+        self._placed.update(step.placed)
+        return lines + [f"afterwards: {line}" for line in self._settled()]
+
+    def reset(self) -> None:
+        """Delete all topics and set configs of both, so that what follows starts alike."""
+        for cluster in self.clusters:
+            names = [each.name for each in cluster.ask(0, _all_topics(), 12).topics]
+            cluster.ask(0, DeleteTopicsRequest(topic_names=names, timeout_ms=60_000), 5)
+            for node in range(self.nodes):
+                _reset_configs(cluster, node)
+        lines = self._settled()
+        assert not lines, f"the clusters differ before the first step: {lines}"
+
+    def close(self) -> None:
+        """End the connections."""
+        for cluster in self.clusters:
+            cluster.__exit__(None, None, None)
+
+    def _follow_controller(self) -> None:
+        """Let ours have the same active controller: its configs count for topics."""
+        request = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
+        end = time.monotonic() + _SETTLE_S
+        while time.monotonic() < end:
+            answer = self.clusters[0].ask(0, request, 0)
+            leader: int = answer.topics[0].partitions[0].leader_id if answer.topics else -1
+            if leader > 0:
+                self._state.controller = leader
+                return
+            time.sleep(_PAUSE_S)
+        raise AssertionError("the real cluster has no controller")
+
+    def _ask(self, step: Step) -> list[str]:
+        end = time.monotonic() + _SETTLE_S
+        while True:
+            answers = [self._answer(side, step) for side in (0, 1)]
+            names = [{**_names(self._former[side], "former "), **_names(self._current[side]),
+                      **_created(answers[side])} for side in (0, 1)]  # fmt: skip
+            placed = self._placed | {*step.placed}
+            comparison = Comparison((names[0], names[1]), placed, self.versions)
+            lines = unlisted(comparison.differences(*answers))
+            if not lines or not _is_question(answers) or time.monotonic() > end:
+                return lines
+            time.sleep(_PAUSE_S)
+
+    def _answer(self, side: int, step: Step) -> Any:
+        cluster = self.clusters[side]
+        if step.make is None:
+            return cluster.ask_raw(step.node, step.api_key, step.version)
+        request = step.make(Ids(self._current[side], self._former[side]))
+        return cluster.ask(step.node, request, step.version, step.patience_s)
+
+    def _settled(self) -> list[str]:
+        """Where metadata and configs differ on any node once the real cluster has settled."""
+        end = time.monotonic() + _SETTLE_S
+        while True:
+            lines = self._looked()
+            if not lines or time.monotonic() > end:
+                return lines
+            time.sleep(_PAUSE_S)
+
+    def _looked(self) -> list[str]:
+        sides = [cluster.ask_all([_all_topics()] * self.nodes, _METADATA_VERSION)
+                 for cluster in self.clusters]  # fmt: skip
+        topics = [[{each.name: each.topic_id for each in answer.topics} for answer in answers]
+                  for answers in sides]  # fmt: skip
+        lines = []
+        for node in range(self.nodes):
+            names = _names(topics[0][node]), _names(topics[1][node])
+            comparison = Comparison(names, self._placed)
+            found = comparison.differences(sides[0][node], sides[1][node])
+            lines += [f"node {node + 1}: {line}" for line in found]
+        if lines:
+            return lines
+        for side in (0, 1):
+            for name, topic_id in self._current[side].items():
+                if topics[side][0].get(name) != topic_id:
+                    self._former[side][name] = topic_id
+            self._current[side] = topics[side][0]
+        self.existing = sorted(topics[0][0])
+        self._placed &= {*self.existing}
+        return self._configs()
+
+    def _configs(self) -> list[str]:
+        """Where configs of topics, brokers, subscriptions and groups differ on any node."""
+        shared = [(4, ""), *((16, each) for each in RESOURCES), *((2, x) for x in self.existing)]
+        asked = [
+            [_described([(4, str(node + 1))], synonyms=True) for node in range(self.nodes)],
+            [_described(shared, synonyms=True)] * self.nodes,
+            # 3.9 has no configs of groups and refuses a request that names one.
+            [_described([(32, each) for each in RESOURCES])] * self.nodes,
+        ]
+        lines = []
+        for number, requests in enumerate(asked):
+            sides = [cluster.ask_all(requests, _CONFIGS_VERSION) for cluster in self.clusters]
+            for node, (real, ours) in enumerate(zip(*sides, strict=True)):
+                known = self._equal.get((number, node), (None, None))
+                if real is known[0] and ours is known[1]:
+                    continue
+                found = Comparison(({}, {})).differences(real, ours)
+                if not found:
+                    self._equal[number, node] = real, ours
+                lines += [f"node {node + 1}: {line}" for line in found]
+        return lines
+
+
+def _is_question(answers: list[Any]) -> bool:
+    return all(each is not None and each.api_key in _QUESTIONS for each in answers)
+
+
+def _all_topics() -> MetadataRequest:
+    return MetadataRequest(topics=None)
+
+
+def _described(
+    resources: list[tuple[int, str]], *, synonyms: bool = False
+) -> DescribeConfigsRequest:
+    rows = [DescribeConfigsResource(kind, name, None) for kind, name in resources]
+    return DescribeConfigsRequest(rows, synonyms)
+
+
+def _names(ids: Mapping[str, UUID], prefix: str = "") -> dict[UUID, str]:
+    return {topic_id: prefix + name for name, topic_id in ids.items()}
+
+
+def _created(answer: Any) -> dict[UUID, str]:
+    """New topics' names by their ids, those that were only validated too."""
+    if not isinstance(answer, CreateTopicsResponse):
+        return {}
+    return {each.topic_id: each.name for each in answer.topics if each.topic_id.int}
+
+
+def _reset_configs(cluster: Nodes, node: int) -> None:
+    """Take back what steps set for brokers, groups and subscriptions."""
+    for kind, name in ((4, ""), (4, str(node + 1)), *((k, n) for k in (16, 32) for n in RESOURCES)):
+        (found,) = cluster.ask(node, _described([(kind, name)]), _CONFIGS_VERSION).results
+        own = _SET_FOR_ALL if kind == 4 and not name else _SET[kind]
+        changes = [
+            AlterableConfig(each.name, 1, None)
+            for each in found.configs
+            if each.config_source in own
+        ]
+        for change in changes:
+            if change.name == "min.insync.replicas" and not name:  # 4.3 does not take it back
+                change.config_operation, change.value = 0, "1"
+        if changes:
+            row = AlterConfigsResource(kind, name, changes)
+            cluster.ask(node, IncrementalAlterConfigsRequest([row]), 1)

@@ -1,0 +1,23 @@
+"""Drawn steps have the answers of real clusters, and leave the same behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.oracle import require_oracle
+from tests.server.differential.machine import run_steps
+from tests.server.differential.real_cluster import RELEASES, both_clusters
+
+_STEPS = 150
+
+
+@pytest.mark.exhaustive
+@pytest.mark.xdist_group("live")
+@pytest.mark.parametrize("release", RELEASES)
+def test_drawn_steps(release: str, tmp_path: Path) -> None:
+    require_oracle()
+    with both_clusters(tmp_path, release) as sides:
+        run_steps(sides, _STEPS)
+        assert sides.steps >= _STEPS / 2
