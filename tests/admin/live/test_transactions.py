@@ -167,12 +167,18 @@ def test_tokens_beside_kafkas_own_command(
             assert 0 < renewed <= token.max_ms
             other = await admin.create_delegation_token(owner="User:bob")
             assert (other.owner, other.requester) == ("User:bob", "User:admin")
+
+            async def both_are_listed() -> bool:
+                """Those that a user has asked for count as its own."""
+                listed = await admin.describe_delegation_tokens(["User:admin"])
+                return {each.token_id for each in listed} == {token.token_id, other.token_id}
+
+            await until(both_are_listed, "both tokens")
             await admin.expire_delegation_token(token.hmac)
             with pytest.raises(BrokerError, match="DELEGATION_TOKEN_OWNER_MISMATCH"):
                 await admin.expire_delegation_token(other.hmac)
 
             async def other_is_left() -> bool:
-                """Those that a user has asked for count as its own."""
                 left = await admin.describe_delegation_tokens(["User:admin"])
                 return [each.token_id for each in left] == [other.token_id]
 
