@@ -17,7 +17,7 @@ from tests.typed_program import MISTAKES, TYPED_PROGRAM
 ROOT = Path(__file__).parents[1]
 
 #: One worker builds the wheel for all of these.
-pytestmark = pytest.mark.xdist_group("wheel")
+pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("wheel")]
 
 #: What `import kafka_admin_proto` may take on top of `import construct, msgspec`, in seconds.
 IMPORT_BUDGET = 0.060
@@ -51,7 +51,6 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.mark.exhaustive
 def test_it_works_outside_the_checkout(python: Path, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(TYPED_PROGRAM)
     done = run(python, "program.py", cwd=tmp_path)
@@ -70,7 +69,6 @@ def test_it_works_outside_the_checkout(python: Path, tmp_path: Path) -> None:
     assert (kap.returncode, kap.stderr.count("kafka-admin-proto[cli]")) == (2, 1)
 
 
-@pytest.mark.exhaustive
 def test_a_typed_program_passes_mypy_and_mistakes_do_not(python: Path, tmp_path: Path) -> None:
     mistakes = [line for line, _ in MISTAKES]
     (tmp_path / "good.py").write_text(TYPED_PROGRAM)

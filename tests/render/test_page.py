@@ -333,6 +333,7 @@ def test_without_frames_the_page_says_so(browser: Browser, tmp_path: Path) -> No
     assert page.errors == []
 
 
+@pytest.mark.exhaustive
 def test_a_large_frame_stays_light(browser: Browser, tmp_path: Path) -> None:
     """150 kB and 40,000 fields: what is not in view is not in the document."""
     payloads = [

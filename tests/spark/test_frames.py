@@ -17,6 +17,7 @@ from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.stream import StreamEndedError, end_stream, stream_frames
 from tests.capture.test_request_log import entry, log4j
+from tests.everything import sample
 from tools.repeated import repeated
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -70,13 +71,14 @@ def cut(whole: Path, folder: Path, count: int) -> list[Path]:
     return names
 
 
-@pytest.mark.parametrize("name", [ADMIN, CONTROLLER], ids=lambda path: path.name)
+@pytest.mark.parametrize("name", sample([ADMIN, CONTROLLER], 1), ids=lambda path: path.name)
 def test_samples(spark: SparkSession, name: Path) -> None:
     assert by_spark(read_frames(spark, str(name))) == by_one_process(name)
 
 
 @pytest.mark.parametrize(
-    "split", [pytest.param(4096, marks=pytest.mark.exhaustive), 50_000, 1 << 30]
+    "split",
+    [50_000, *(pytest.param(each, marks=pytest.mark.exhaustive) for each in (4096, 1 << 30))],
 )
 def test_any_split(spark: SparkSession, captures: Sequence[Path], split: int) -> None:
     folder = str(captures[0].parent)

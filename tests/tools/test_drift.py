@@ -116,6 +116,7 @@ def test_the_newest_release_has_nothing_that_is_not_here() -> None:
     assert report.only_here["CreateTopicsRequest"] == "0-1"
 
 
+@pytest.mark.exhaustive
 def test_the_older_release_differs_in_facts_alone() -> None:
     """Its layouts are here, or listed as changed; of other facts the newest release's count."""
     require_oracle()
