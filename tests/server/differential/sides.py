@@ -91,7 +91,7 @@ class Sides:
     def close(self) -> None:
         """End the connections."""
         for cluster in self.clusters:
-            cluster.__exit__(None, None, None)
+            cluster.close()
 
     def _follow_controller(self) -> None:
         """Let ours have the same active controller: its configs count for topics."""

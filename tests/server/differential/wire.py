@@ -108,6 +108,10 @@ class Nodes:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connections."""
         for each in self._sockets.values():
             each.close()
         self._sockets.clear()
