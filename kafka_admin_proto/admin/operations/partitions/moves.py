@@ -134,12 +134,8 @@ class MovePartitions(Caller):
             lambda partition, error: _result(partition, failure_of(error)),
             deadline=deadline,
         )
-        return [
-            await _judged(self, results[each], moving.get(each), deadline)
-            if each in results
-            else _result(each, unanswered("partition"))
-            for each in replicas
-        ]
+        results |= await _judged(self, results, moving, deadline)
+        return [results.get(each) or _result(each, unanswered("partition")) for each in replicas]
 
     async def list_partition_reassignments(
         self,
@@ -192,26 +188,44 @@ def _result(partition: Partition, found: Failure, repeated: bool = False) -> Par
 
 async def _judged(
     caller: Caller,
-    result: PartitionResult,
-    before: OngoingReassignment | None,
+    results: Mapping[Partition, PartitionResult],
+    before: Mapping[Partition, OngoingReassignment],
     deadline: Deadline,
+) -> dict[Partition, PartitionResult]:
+    """Those with a NO_REASSIGNMENT_IN_PROGRESS that may be our own doing, looked at.
+
+    It is no error where the partition moved ``before`` and its replicas have not arrived.
+    """
+    doubtful = [
+        partition
+        for partition, each in results.items()
+        if each.repeated and each.error == _NOTHING_MOVES
+    ]
+    now: dict[Partition, list[int]] = {}
+    fault = ""
+    try:
+        for some in slices(list(by_topic(doubtful))):
+            answer = await metadata_of_names(caller, some, timeout=deadline.left)
+            for name, topic in answer.items():
+                now |= {(name, each.partition_index): each.replica_nodes
+                        for each in topic.partitions}  # fmt: skip
+    except KafkaAdminProtoError as error:
+        fault = f"; where its replicas are could not be looked at: {error}"
+    return {each: _verdict(results[each], before.get(each), now.get(each), fault)
+            for each in doubtful}  # fmt: skip
+
+
+def _verdict(
+    result: PartitionResult, before: OngoingReassignment | None, now: list[int] | None, fault: str
 ) -> PartitionResult:
-    """A NO_REASSIGNMENT_IN_PROGRESS that may be our own doing: did the partition move before?"""
-    if not result.repeated or result.error != _NOTHING_MOVES:
-        return result
     if before is None:
         note = "nothing moved before this call either"
         return msgspec.structs.replace(result, message=note, repeated=False)
     lost = "the answer to an earlier attempt was lost; the partition moved before this call"
-    try:
-        found = await metadata_of_names(caller, [result.topic], timeout=deadline.left)
-    except KafkaAdminProtoError as error:
-        note = f"{lost} and does not now; where its replicas are could not be looked at: {error}"
+    if now == before.target:
+        note = f"{lost}, and its replicas have arrived at {now}: it was not cancelled"
         return msgspec.structs.replace(result, message=note)
-    rows = found[result.topic].partitions if result.topic in found else []
-    now = [each.replica_nodes for each in rows if each.partition_index == result.partition]
-    if before.target in now:
-        note = f"{lost}, and its replicas have arrived at {before.target}: it was not cancelled"
-        return msgspec.structs.replace(result, message=note)
+    if now is None:
+        return msgspec.structs.replace(result, message=f"{lost} and does not now{fault}")
     note = f"{lost} and does not now: that attempt cancelled it, or another client did"
     return msgspec.structs.replace(result, error=None, message=note)
