@@ -1,4 +1,7 @@
-"""Admin clients on our cluster: kafka-python's and our own, without knowing whose it is."""
+"""Admin clients on our cluster: kafka-python's, aiokafka's, librdkafka's and our own.
+
+What they get beside a real cluster is in ``clients/``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ import pytest
 from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic as OurNewTopic
 from kafka_admin_proto.server import SyncCluster
-from tests.admin.live.kafka_python import kafka_python_admin
+from tests.server.clients.pair import Side
+from tests.server.clients.python_clients import SCRIPTS
 
 
 @pytest.fixture(scope="module")
@@ -19,15 +23,21 @@ def cluster() -> Iterator[SyncCluster]:
         yield found
 
 
-def test_kafka_python(cluster: SyncCluster) -> None:
-    with kafka_python_admin(cluster.bootstrap_servers) as admin:
-        admin.create_topics({"python": {"num_partitions": 3, "replication_factor": 2}})
-        assert "python" in admin.list_topics()
-        (described,) = admin.describe_topics(["python"])
-        assert len(described["partitions"]) == 3
-        assert len(admin.describe_cluster()["brokers"]) == 3
-        admin.delete_topics(["python"])
-        assert "python" not in admin.list_topics()
+@pytest.mark.parametrize(
+    ("name", "again"),
+    [
+        ("kafka-python", "TopicAlreadyExistsError: [Error 36]"),
+        ("aiokafka", "Topic 'aio' already exists."),
+        ("confluent-kafka", "Topic 'ck' already exists."),
+    ],
+)
+def test_others(cluster: SyncCluster, name: str, again: str) -> None:
+    servers = cluster.bootstrap_servers
+    shown = SCRIPTS[name](Side(servers, servers))
+    refused = ("again", "fewer", "acls", "partitions again", "delete again")
+    failed = [step for step, text in shown.items() if "Error" in text and step not in refused]
+    assert failed == []
+    assert again in shown["again"]
 
 
 def test_our_own(cluster: SyncCluster) -> None:

@@ -24,9 +24,13 @@ from kafka_admin_proto.values import Message
 HANDLERS = {
     3: "metadata",
     10: "find_coordinator",
+    16: "list_groups",
     18: "api_versions",
     19: "create_topics",
     20: "delete_topics",
+    29: "describe_acls",
+    30: "create_acls",
+    31: "delete_acls",
     32: "describe_configs",
     33: "alter_configs",
     35: "describe_log_dirs",
@@ -35,10 +39,17 @@ HANDLERS = {
     44: "incremental_alter_configs",
     45: "alter_partition_reassignments",
     46: "list_partition_reassignments",
+    48: "describe_client_quotas",
+    49: "alter_client_quotas",
+    50: "describe_user_scram_credentials",
+    51: "alter_user_scram_credentials",
     55: "describe_quorum",
+    57: "update_features",
     60: "describe_cluster",
     74: "list_config_resources",
     75: "describe_topic_partitions",
+    80: "add_raft_voter",
+    81: "remove_raft_voter",
 }
 
 

@@ -1,0 +1,19 @@
+"""AddRaftVoter: the quorum's voters are those of the nodes' properties (KIP-853).
+
+Versions: 1 an answer before the commit.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.add_raft_voter_request import AddRaftVoterRequest
+from kafka_admin_proto.messages.add_raft_voter_response import AddRaftVoterResponse
+from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.state import State
+
+_TEXT = "Cluster doesn't support adding voter because the kraft.version feature is 0"
+
+
+def handle(state: State, request: AddRaftVoterRequest, caller: Caller) -> Answer:
+    """UNSUPPORTED_VERSION, as by a quorum of kraft.version 0."""
+    return Answer(AddRaftVoterResponse(error_code=UNSUPPORTED_VERSION, error_message=_TEXT))

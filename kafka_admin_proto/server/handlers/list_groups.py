@@ -1,0 +1,16 @@
+"""ListGroups: there are none, since nothing is consumed here.
+
+Versions: 1 a throttle time, 2 nothing, 3 flexible, 4 states (KIP-518), 5 types (KIP-848).
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.list_groups_request import ListGroupsRequest
+from kafka_admin_proto.messages.list_groups_response import ListGroupsResponse
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.state import State
+
+
+def handle(state: State, request: ListGroupsRequest, caller: Caller) -> Answer:
+    """No group, as of a broker that coordinates none."""
+    return Answer(ListGroupsResponse())

@@ -1,0 +1,19 @@
+"""RemoveRaftVoter: the quorum's voters are those of the nodes' properties (KIP-853).
+
+Versions: 0.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.remove_raft_voter_request import RemoveRaftVoterRequest
+from kafka_admin_proto.messages.remove_raft_voter_response import RemoveRaftVoterResponse
+from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.state import State
+
+_TEXT = "Cluster doesn't support removing voter because the kraft.version feature is 0"
+
+
+def handle(state: State, request: RemoveRaftVoterRequest, caller: Caller) -> Answer:
+    """UNSUPPORTED_VERSION, as by a quorum of kraft.version 0."""
+    return Answer(RemoveRaftVoterResponse(error_code=UNSUPPORTED_VERSION, error_message=_TEXT))

@@ -1,0 +1,73 @@
+"""Outputs of clients in a form in which two clusters' are equal, each rule with its reason."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import msgspec
+
+from tests.server.clients.pair import Side
+
+#: Pattern, what stands for it, and why it may differ.
+RULES = [
+    (r"@(broker|controller)-(\d)", r"@controller-\2", "our nodes have one port for both roles"),
+    (r"CONTROLLER://[^\s,\"\]]+", "CONTROLLER://address", "ports"),
+    (r"/\S*?/(node\d/data|kafka-logs-\d)", "/folder", "folders"),
+    (r"(directoryId\": )\"[\w-]{22}\"", r"\1id", "ids of directories are random"),
+    (r"(?m)^(\d +\t)(?!A{22})[\w-]{22}(?=\t)", r"\1id", "ids of directories are random"),
+    (r"(TopicId: |ClusterId: +|directoryId=)[\w-]+", r"\1id", "ids are random"),
+    (r"(?m)^(\d +\t[\w-]+\t)[^A-Z]*(?=\t\w+)", r"\1when", "times, and offsets of the log"),
+    (r"(HighWatermark|MaxFollowerLagTimeMs|LeaderEpoch|MaxFollowerLag): +\d+", r"\1: number",
+     "a real controller appends NoOpRecords and is elected"),
+    (r"Epoch: \d+", "Epoch: number", "the offset of the log"),
+    (r"(?m)^\S+ main ERROR", "ERROR", "the time of a line of the client's log"),
+    (r"adminclient-\d+", "adminclient", "numbers of the client's own"),
+    (r"(?m)^\tat .*\n", "", "where in the client an error was raised"),
+    (r"voters \[(?:ReplicaKey\([^)]*\)(?:, )?)+\]", "voters", "a set, and random ids"),
+]  # fmt: skip
+_ISR = re.compile(r"(Isr: )([\d,]+)")
+
+
+class Difference(msgspec.Struct):
+    """An output that differs on purpose: how its command begins, and why."""
+
+    command: str
+    why: str
+
+
+#: What differs on purpose.
+KNOWN = msgspec.json.decode(
+    (Path(__file__).parent / "differences.json").read_bytes(), type=list[Difference]
+)
+
+
+def is_known(command: str) -> bool:
+    """Whether the output of a command differs on purpose."""
+    return any(command.startswith(each.command) for each in KNOWN)
+
+
+def normalised(text: str, side: Side, folder: Path) -> str:
+    """An output with what may differ replaced."""
+    for number, address in enumerate(side.bootstrap.split(","), 1):
+        text = text.replace(address, f"broker-{number}")
+    for number, address in enumerate(side.controllers.split(","), 1):
+        text = text.replace(address, f"controller-{number}")
+    text = text.replace(str(folder), "folder")
+    for pattern, replacement, _ in RULES:
+        text = re.sub(pattern, replacement, text)
+    # Sets of replicas have no order.
+    text = _ISR.sub(lambda found: found[1] + ",".join(sorted(found[2].split(","))), text)
+    return "\n".join(map(_with_sorted_partitions, text.splitlines()))
+
+
+def _with_sorted_partitions(line: str) -> str:
+    """LogDirsCommand's JSON, whose partitions stand as they hash; other lines as they are."""
+    if not line.startswith('{"brokers"'):
+        return line
+    shown = json.loads(line)
+    for broker in shown["brokers"]:
+        for folder in broker["logDirs"]:
+            folder["partitions"].sort(key=lambda each: each["partition"])
+    return json.dumps(shown)
