@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zlib
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -136,27 +137,43 @@ def test_xxhash() -> None:
     assert _xxh32_of_few(b"abc") == 0x32D153FF
 
 
-#: A bomb by compression: a few kilobytes that claim or give hundreds of megabytes.
+#: What the bombs claim or give, out of a few kilobytes.
 _HUGE = 400 << 20
+_MIB = bytes(1 << 20)
 
 
-def bombs() -> dict[str, bytes]:
-    zeros = bytes(1 << 20)
+def gzip_bomb() -> bytes:
     packer = zlib.compressobj(wbits=31)
-    deflated = b"".join(packer.compress(zeros) for _ in range(_HUGE >> 20)) + packer.flush()
-    block = compress("snappy", zeros)[16:]
-    frame = compress("lz4", zeros)
-    rle = b"".join(struct.pack("<I", 2 | 131072 << 3)[:3] + b"\0" for _ in range(_HUGE >> 17))
-    return {
-        "gzip": deflated,
-        "snappy": compress("snappy", b"")[:16] + block * (_HUGE >> 20),
-        "lz4": frame[:7] + frame[7:-4] * (_HUGE >> 20) + bytes(4),
-        "zstd": b"\x28\xb5\x2f\xfd\0\x70" + rle + b"\3\0\0\0",
-        "zstd, one whole segment of 4 GiB": b"\x28\xb5\x2f\xfd\xa0" + b"\xff" * 4 + rle,
-        "zstd, 128 MiB of window": b"\x28\xb5\x2f\xfd\0\x88" + rle + b"\3\0\0",
-        "snappy, a length that lies": b"\xff\xff\xff\xff\x0f" + bytes(9),
-        "lz4, a content size that lies": b"\x04\x22\x4d\x18\x68\x70" + b"\xff" * 8 + bytes(5),
-    }
+    return b"".join(packer.compress(_MIB) for _ in range(_HUGE >> 20)) + packer.flush()
+
+
+def snappy_bomb() -> bytes:
+    return compress("snappy", b"")[:16] + compress("snappy", _MIB)[16:] * (_HUGE >> 20)
+
+
+def lz4_bomb() -> bytes:
+    frame = compress("lz4", _MIB)
+    return frame[:7] + frame[7:-4] * (_HUGE >> 20) + bytes(4)
+
+
+def zstd_blocks() -> bytes:
+    """Blocks that repeat a byte each; none of them is the last."""
+    return (struct.pack("<I", 2 | 131072 << 3)[:3] + b"\0") * (_HUGE >> 17)
+
+
+#: By compression, made when a test asks for it.
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "gzip": gzip_bomb,
+    "snappy": snappy_bomb,
+    "lz4": lz4_bomb,
+    "zstd": lambda: b"\x28\xb5\x2f\xfd\0\x70" + zstd_blocks() + b"\3\0\0\0",
+    "zstd, one whole segment of 4 GiB": lambda: (
+        b"\x28\xb5\x2f\xfd\xa0" + b"\xff" * 4 + zstd_blocks()
+    ),
+    "zstd, 128 MiB of window": lambda: b"\x28\xb5\x2f\xfd\0\x88" + zstd_blocks() + b"\3\0\0",
+    "snappy, a length that lies": lambda: b"\xff\xff\xff\xff\x0f" + bytes(9),
+    "lz4, a content size that lies": lambda: b"\x04\x22\x4d\x18\x68\x70" + b"\xff" * 8 + bytes(5),
+}
 
 
 _MEASURE = """
@@ -179,10 +196,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is measured as Linux counts it")
-@pytest.mark.parametrize("bomb", sample(list(bombs()), 1))
+@pytest.mark.parametrize("bomb", sample([*BOMBS], 1))
 def test_bombs(bomb: str) -> None:
     """What decompresses to just the limit took memory first; a bomb takes hardly any more."""
-    data = bombs()[bomb]
+    data = BOMBS[bomb]()
     name = bomb.split(",")[0]
     done = subprocess.run(
         [sys.executable, "-c", _MEASURE, name], input=data, capture_output=True, check=True
