@@ -12,6 +12,7 @@ from kafka_admin_proto.messages import (
     AlterClientQuotasRequest,
     AlterUserScramCredentialsRequest,
     DescribeClientQuotasRequest,
+    DescribeQuorumRequest,
     DescribeUserScramCredentialsRequest,
     IncrementalAlterConfigsRequest,
     ListGroupsRequest,
@@ -19,6 +20,7 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.messages import alter_client_quotas_request as quotas
 from kafka_admin_proto.messages import alter_user_scram_credentials_request as scram
+from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
 from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
@@ -98,6 +100,12 @@ def test_a_brokers_throttles_are_set(release: str) -> None:
     resource = AlterConfigsResource(4, "1", [rate])
     (row,) = Served(release).ask(IncrementalAlterConfigsRequest([resource])).responses
     assert (row.error_code, row.error_message) == (0, None)
+
+
+def test_voters_of_a_static_quorum_show_no_directories() -> None:
+    asked = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
+    (voter, *_) = Served().ask(asked).topics[0].partitions[0].current_voters
+    assert voter.replica_directory_id.int == 0
 
 
 def test_there_are_no_groups() -> None:

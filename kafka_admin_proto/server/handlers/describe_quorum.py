@@ -7,7 +7,6 @@ Versions: 1 when each fetched and was caught up (KIP-836), 2 addresses, director
 from __future__ import annotations
 
 import time
-from uuid import UUID
 
 from kafka_admin_proto.messages.describe_quorum_request import DescribeQuorumRequest
 from kafka_admin_proto.messages.describe_quorum_response import (
@@ -24,7 +23,6 @@ from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topic_names import CLUSTER_METADATA
 
 _UNKNOWN = "This server does not host this topic-partition."
-_NO_DIRECTORY = UUID(int=0)
 
 
 def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answer:
@@ -41,13 +39,11 @@ def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answ
             for name, numbers in known
         ]
         return Answer(response)
-    shown = caller.version >= 2 and state.release != "3.9"  # which keeps them of dynamic voters
     end, now = state.end_offset, time.time_ns() // 1_000_000
     seen = now if caller.version >= 1 else -1
     voters = [
         ReplicaState(
             replica_id=each,
-            replica_directory_id=_directory(state, each) if shown else _NO_DIRECTORY,
             log_end_offset=end,
             last_fetch_timestamp=seen,
             last_caught_up_timestamp=seen,
@@ -63,9 +59,3 @@ def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answ
             for number, controller in sorted(state.cluster.controllers.items())
         ]  # fmt: skip
     return Answer(response)
-
-
-def _directory(state: State, node_id: int) -> UUID:
-    """The metadata log's directory, which is the broker's only one."""
-    broker = state.cluster.brokers.get(node_id)
-    return broker.directories[0] if broker is not None and broker.directories else _NO_DIRECTORY
