@@ -221,8 +221,6 @@ def test_whoever_was_given_a_password_can_log_in(
     secured: Secured, unique: Callable[[str], str], mechanism: ScramMechanism
 ) -> None:
     """The salted password is the one that Kafka computes: its brokers take the proof."""
-    from kafka.errors import KafkaError
-
     user = unique("login")
     upsertion = ScramUpsertion(user, "a plain, = word", mechanism, 4096 + 100)
     (altered,) = ask(secured.cluster, lambda admin: admin.alter_users([upsertion]))
@@ -239,11 +237,12 @@ def test_whoever_was_given_a_password_can_log_in(
         try:
             with kafka_python_admin(secured.address("SASL"), **options) as client:
                 return bool(client.describe_cluster()["brokers"])
-        except KafkaError as error:
-            assert "Authentication" in type(error).__name__, error
+        except Exception as error:  # kafka-python's classes warn where they are imported
+            if not type(error).__module__.startswith("kafka."):
+                raise
             return False
 
-    wait_until(logs_in, "the user logs in")
+    wait_until(logs_in, "the user logs in", 60)
 
 
 def test_without_rights(secured: Secured) -> None:
