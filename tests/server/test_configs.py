@@ -15,7 +15,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
 from tests.server.served import Served
 from tests.server.test_create_topics import create, topic
 
-TOPIC, BROKER, CLIENT_METRICS = 2, 4, 16
+TOPIC, BROKER, LOGGERS, CLIENT_METRICS = 2, 4, 8, 16
 
 
 def set_config(served: Served, kind: int, resource: str, name: str, value: str) -> tuple[int, str]:
@@ -99,3 +99,14 @@ def test_no_config_is_a_default_in_version_0() -> None:
     )
     results = served.ask(request, 0).results
     assert not any(row.is_default for result in results for row in result.configs)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (BROKER, "Unexpected broker id, expected 1, but received 9"),
+        (LOGGERS, "Unexpected node id. Expected 1, but received 1"),
+    ],
+)
+def test_configs_of_another_node(kind: int, text: str) -> None:
+    assert set_config(Served(), kind, "9", "root", "INFO") == (42, text)

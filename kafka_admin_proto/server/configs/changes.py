@@ -77,12 +77,13 @@ def _prepare_one(state: State, change: Change, node_id: int) -> None:
         raise ApiFailure(INVALID_REQUEST, f"Unknown resource type {change.kind}")
     if change.kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
         if change.name or change.kind == BROKER_LOGGER_RESOURCE:
-            _check_node_id(change.name, node_id)
+            _check_node_id(change, node_id)
         if change.kind == BROKER_RESOURCE:
             check_broker_configs(state, change.name, _applied_by_broker(state, change), node_id)
 
 
-def _check_node_id(name: str, node_id: int) -> None:
+def _check_node_id(change: Change, node_id: int) -> None:
+    name = change.name
     try:
         number = parse_integer(name, 32)
     except ValueError:
@@ -90,6 +91,8 @@ def _check_node_id(name: str, node_id: int) -> None:
         raise ApiFailure(INVALID_REQUEST, text) from None
     if number != node_id:
         text = f"Unexpected broker id, expected {node_id}, but received {name}"
+        if change.kind == BROKER_LOGGER_RESOURCE:  # Kafka names its own id twice
+            text = f"Unexpected node id. Expected {node_id}, but received {node_id}"
         raise ApiFailure(INVALID_REQUEST, text)
 
 

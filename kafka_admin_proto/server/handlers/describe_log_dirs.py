@@ -23,10 +23,13 @@ def handle(state: State, request: DescribeLogDirsRequest, caller: Caller) -> Ans
     if request.topics is None:
         wanted = [(each, sorted(each.partitions)) for each in state.cluster.topics.values()]
     else:
+        named: dict[str, dict[int, None]] = {}  # a partition counts once
+        for each in request.topics:
+            named.setdefault(each.topic, {}).update(dict.fromkeys(each.partitions))
         wanted = [
-            (topic, each.partitions)
-            for each in request.topics
-            if (topic := state.topic(each.topic)) is not None
+            (topic, list(numbers))
+            for name, numbers in named.items()
+            if (topic := state.topic(name)) is not None
         ]
     topics = []
     for topic, numbers in wanted:

@@ -73,7 +73,7 @@ def handle(state: State, request: MetadataRequest, caller: Caller) -> Answer:
                 missing.append(name)
             else:
                 topics.append(_described(state, topic, operations, version))
-        topics += [_missing(name, operations) for name in missing]
+        topics += [_missing(state, name, operations) for name in missing]
         if missing and request.allow_auto_topic_creation:
             records = _created(state, missing, caller)
     brokers = []
@@ -123,12 +123,12 @@ def _described(state: State, topic: Topic, operations: int, version: int) -> Met
     )
 
 
-def _missing(name: str, operations: int) -> MetadataResponseTopic:
+def _missing(state: State, name: str, operations: int) -> MetadataResponseTopic:
     code = UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else INVALID_TOPIC
     return MetadataResponseTopic(
         code,
         name,
-        METADATA_TOPIC_ID if name == CLUSTER_METADATA else ZERO_TOPIC_ID,
+        METADATA_TOPIC_ID if name == CLUSTER_METADATA and state.release >= "4" else ZERO_TOPIC_ID,
         name in INTERNAL,
         [],
         operations,
