@@ -110,3 +110,14 @@ def test_no_config_is_a_default_in_version_0() -> None:
 )
 def test_configs_of_another_node(kind: int, text: str) -> None:
     assert set_config(Served(), kind, "9", "root", "INFO") == (42, text)
+
+
+@pytest.mark.parametrize(
+    ("release", "answer"), [("4.3", (40, "Unknown config name: nope")), ("3.9", (-1, None))]
+)
+def test_an_unknown_config_appended_to_a_broker(
+    release: str, answer: tuple[int, str | None]
+) -> None:
+    row = AlterConfigsResource(BROKER, "1", [AlterableConfig("nope", 2, "1")])
+    (found,) = Served(release).ask(IncrementalAlterConfigsRequest([row])).responses
+    assert (found.error_code, found.error_message) == answer

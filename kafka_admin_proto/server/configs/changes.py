@@ -13,6 +13,7 @@ from kafka_admin_proto.server.configs.sources import Configs
 from kafka_admin_proto.server.failures import (
     INVALID_CONFIG,
     INVALID_REQUEST,
+    UNKNOWN_SERVER_ERROR,
     UNKNOWN_TOPIC_OR_PARTITION,
     ApiFailure,
 )
@@ -116,6 +117,8 @@ def _applied_by_broker(state: State, change: Change) -> dict[str, str]:
         if what not in (APPEND, SUBTRACT):
             raise ApiFailure(INVALID_REQUEST, f"Unknown operations type {what}")
         definition = state.definitions.in_properties.get(name)
+        if definition is None and state.release < "4":  # it breaks on that
+            raise ApiFailure(UNKNOWN_SERVER_ERROR)
         if definition is None:
             raise ApiFailure(INVALID_CONFIG, f"Unknown config name: {name}")
         word = "append" if what == APPEND else "subtract"
