@@ -13,7 +13,7 @@ import msgspec
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, cell
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
-from kafka_admin_proto.cli.admin.common.confirm import confirm
+from kafka_admin_proto.cli.admin.common.confirm import confirm, on_terminal
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import topic_option
 from kafka_admin_proto.cli.admin.common.parameters import Numbers
@@ -137,7 +137,7 @@ def reassign(
     dry_run: bool,
     yes: bool,
 ) -> Answer:
-    """Move replicas as a file says, after asking. The answer has the way back, in the same form.
+    """Move replicas as a file says; asks on a terminal. The answer has the way back, in that form.
 
     \b
     Examples:
@@ -149,7 +149,7 @@ def reassign(
         return _would_move(live, wanted, additional)
     confirm(
         f"Move the replicas of {len(wanted)} partition{'s' * (len(wanted) != 1)}?",
-        yes=yes,
+        yes=yes or not on_terminal(),
         names=[f"{each.topic}:{each.partition} → {cell(each.replicas)}" for each in wanted],
     )
     found = live.ask(

@@ -94,7 +94,6 @@ def test_dry_runs_change_nothing(run: Run, broker: ScriptedBroker) -> None:
         "offsets delete --group billing --topic orders",
         "offsets delete-records orders:0:4",
         "leaders elect --all-topics --election-type unclean",
-        "partitions reassign --reassignment-json-file tests/cli/admin/move.json",
         "request DeleteTopics --version 5 --set topicNames[0]=orders",
     ],
 )
@@ -105,6 +104,12 @@ def test_what_destroys_is_refused_without_a_terminal(
     assert (result.exit_code, "--yes" in result.stderr) == (2, True)
     changing = ("Delete", "Alter", "Commit", "Elect", "CreatePartitions")
     assert not [r.api for r in broker.requests if r.api and any(w in r.api for w in changing)]
+
+
+def test_a_move_has_a_way_back_and_goes_on_without_a_terminal(run: Run) -> None:
+    result = run("partitions reassign --reassignment-json-file tests/cli/admin/move.json -o json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["rollback"]
 
 
 def test_offsets_of_a_group_stay_in_the_range_of_the_log(run: Run, broker: ScriptedBroker) -> None:

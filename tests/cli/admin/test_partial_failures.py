@@ -84,7 +84,7 @@ def test_a_log_dir_that_is_refused_is_an_error(
     row = {"topic": "orders", "partition": 0, "replicas": [1, 2], "log_dirs": ["/nothere", "any"]}
     file = tmp_path / "move.json"
     file.write_text(json.dumps({"version": 1, "partitions": [row]}))
-    found = answer_of(run, f"partitions reassign --execute --reassignment-json-file {file}", 1)
+    found = answer_of(run, f"partitions reassign --reassignment-json-file {file}", 1)
     (error,) = found["errors"]
     assert (error["error"], error["broker"], error["log_dir"]) == (
         "LOG_DIR_NOT_FOUND", 1, "/nothere",

@@ -22,6 +22,11 @@ class DeclinedError(click.ClickException):
         super().__init__("not confirmed, nothing was done")
 
 
+def on_terminal() -> bool:
+    """Whether there is somebody to ask."""
+    return bool(sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty())
+
+
 def confirm(question: str, *, yes: bool, names: Sequence[str] = ()) -> None:
     """Return when the answer is yes. ``names`` are listed above the question.
 
@@ -29,7 +34,7 @@ def confirm(question: str, *, yes: bool, names: Sequence[str] = ()) -> None:
     """
     if yes:
         return
-    if not (sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()):
+    if not on_terminal():
         raise click.UsageError(
             f"{question} There is no terminal to ask on, so nothing was done; --yes says yes"
         )
