@@ -280,7 +280,7 @@ def test_strangers_are_named() -> None:
 def test_the_request_log_says_what_the_capture_shows(recorded: Live) -> None:
     """Each line of the brokers' logs has its request and response in the capture, body and all."""
     shown = {
-        (each.client, each.correlation_id, each.direction, each.api): each
+        (each.client, each.server, each.correlation_id, each.direction, each.api): each
         for each in recorded.frames
         if not each.forwarded
     }
@@ -290,8 +290,8 @@ def test_the_request_log_says_what_the_capture_shows(recorded: Live) -> None:
             assert logged.problem is None
             if logged.forwarded:  # what its Envelope held, under the broker's own connection
                 continue
-            key = (logged.client, logged.correlation_id, logged.direction, logged.api)
-            each = shown[key]
+            where = (logged.client, logged.server)
+            each = shown[*where, logged.correlation_id, logged.direction, logged.api]
             assert (logged.api_version, logged.client_id) == (each.api_version, each.client_id)
             assert each.principal in (None, logged.principal)
             if each.api != "ShareFetch":  # 4.3.1 logs no sizes there but empty records
