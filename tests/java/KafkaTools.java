@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeClusterResult;
 import org.apache.kafka.clients.admin.ListTopicsOptions;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.config.ConfigResource;
@@ -202,7 +203,7 @@ public final class KafkaTools {
                 case "describeFeatures" -> admin.describeFeatures().featureMetadata().get();
                 case "describeMetadataQuorum" ->
                     admin.describeMetadataQuorum().quorumInfo().get();
-                case "listGroups" -> admin.listGroups().all().get();
+                case "listGroups" -> listedGroups(admin);
                 case "describeConsumerGroups" -> admin.describeConsumerGroups(of).all().get();
                 case "listConsumerGroupOffsets" ->
                     admin.listConsumerGroupOffsets(of.get(0)).partitionsToOffsetAndMetadata().get();
@@ -214,6 +215,12 @@ public final class KafkaTools {
                 case "listTransactions" -> admin.listTransactions().all().get();
                 default -> throw new IllegalArgumentException("no call of Admin: " + method);
             };
+        }
+
+        /** Found by its name: Admin has it since 4.1, and this is compiled for 3.9 too. */
+        private static Object listedGroups(Admin admin) throws Exception {
+            Object result = Admin.class.getMethod("listGroups").invoke(admin);
+            return ((KafkaFuture<?>) result.getClass().getMethod("all").invoke(result)).get();
         }
 
         private static Object nodes(DescribeClusterResult result) throws Exception {

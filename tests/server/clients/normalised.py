@@ -15,9 +15,7 @@ RULES = [
     (r"@(broker|controller)-(\d)", r"@controller-\2", "our nodes have one port for both roles"),
     (r"CONTROLLER://[^\s,\"\]]+", "CONTROLLER://address", "ports"),
     (r"/\S*?/(node\d/data|kafka-logs-\d)", "/folder", "folders"),
-    (r"(directoryId\": )\"[\w-]{22}\"", r"\1id", "ids of directories are random"),
-    (r"(?m)^(\d +\t)(?!A{22})[\w-]{22}(?=\t)", r"\1id", "ids of directories are random"),
-    (r"(TopicId: |ClusterId: +|directoryId=)[\w-]+", r"\1id", "ids are random"),
+    (r"(TopicId: |ClusterId: +)[\w-]+", r"\1id", "ids are random"),
     (r"(?m)^(\d +\t[\w-]+\t)[^A-Z]*(?=\t\w+)", r"\1when", "times, and offsets of the log"),
     (r"(HighWatermark|MaxFollowerLagTimeMs|LeaderEpoch|MaxFollowerLag): +\d+", r"\1: number",
      "a real controller appends NoOpRecords and is elected"),
@@ -25,7 +23,6 @@ RULES = [
     (r"(?m)^\S+ main ERROR", "ERROR", "the time of a line of the client's log"),
     (r"adminclient-\d+", "adminclient", "numbers of the client's own"),
     (r"(?m)^\tat .*\n", "", "where in the client an error was raised"),
-    (r"voters \[(?:ReplicaKey\([^)]*\)(?:, )?)+\]", "voters", "a set, and random ids"),
 ]  # fmt: skip
 _ISR = re.compile(r"(Isr: )([\d,]+)")
 

@@ -29,7 +29,7 @@ _TOPIC_ID = re.compile(r'(topic_id": )"[\w-]{22}"')
 #: Ids that differ, and what is as random in Kafka as here or is of a machine.
 _RANDOM = re.compile(
     r'"(port|cluster_id|controller(_id)?|leader_epoch|throttle_time_ms|elapsed_s|latency_ms|'
-    r'log_end_offset|high_watermark|last_\w+_timestamp|epoch|finalized_features_epoch)": '
+    r'lag|end_offset|high_watermark|last_\w+_ms|epoch)": '
     r'("[^"]*"|-?[\d.]+)'
 )
 

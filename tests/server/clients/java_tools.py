@@ -1,0 +1,58 @@
+"""The script of Kafka's command line tools, run on both clusters."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from tests.admin.live.kafka_tools import KafkaTools
+from tests.server.clients.normalised import is_known, normalised
+from tests.server.clients.pair import Pair, Side
+
+_HERE = Path(__file__).parent
+_FILES = msgspec.json.decode((_HERE / "java_files.json").read_bytes(), type=dict[str, msgspec.Raw])
+#: These take their options before the word that says what they do.
+_OPTIONS_FIRST = ("FeatureCommand", "MetadataQuorumCommand")
+
+
+class Outputs(msgspec.Struct):
+    """What a command printed on either cluster, with its exit code in the first line."""
+
+    command: str
+    real: str
+    ours: str
+
+
+def write_files(folder: Path) -> None:
+    """The files that commands name as @name."""
+    for name, content in _FILES.items():
+        (folder / name).write_bytes(content)
+
+
+def run_script(tools: KafkaTools, pair: Pair, folder: Path) -> Iterator[Outputs]:
+    """Each command of java_commands.txt with both outputs, normalised."""
+    for line in (_HERE / "java_commands.txt").read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        command = line.removeprefix("! ")
+
+        def asked(side: Side, command: str = command) -> str:
+            outcome = tools.outcome(*_arguments(command, side, folder))
+            text = f"{outcome.status}\n{outcome.stdout}\n--\n{outcome.stderr}"
+            return normalised(text, side, folder)
+
+        ask = pair.question if command == line and not is_known(command) else pair.change
+        yield Outputs(command, *ask(asked))
+
+
+def _arguments(command: str, side: Side, folder: Path) -> list[str]:
+    words = [
+        str(folder / each[1:]) if each.startswith("@") else each for each in shlex.split(command)
+    ]
+    where = ["--bootstrap-server", side.bootstrap]
+    if words[0] in _OPTIONS_FIRST:
+        return [words[0], *where, *words[1:]]
+    return [*words, *where]
