@@ -21,6 +21,7 @@ RULES = [
      "a real controller appends NoOpRecords and is elected"),
     (r"Epoch: \d+", "Epoch: number", "the offset of the log"),
     (r"(?m)^\S+ main ERROR", "ERROR", "the time of a line of the client's log"),
+    (r"(?m)^log4j:WARN .*\n", "", "the client's log4j warns once in a process"),
     (r"adminclient-\d+", "adminclient", "numbers of the client's own"),
     (r"(?m)^\tat .*\n", "", "where in the client an error was raised"),
 ]  # fmt: skip

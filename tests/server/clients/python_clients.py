@@ -113,11 +113,18 @@ def _any_acl() -> Any:
 
 
 def _sorted(topics: Any) -> Any:
+    """Partitions and the sets of their replicas in sync, which have no order."""
     for topic in topics:
-        topic["partitions"].sort(key=lambda each: each["partition_index"])
+        topic["partitions"].sort(
+            key=lambda each: each.get("partition_index", each.get("partition"))
+        )
         for each in topic["partitions"]:
-            each["isr_nodes"].sort()
+            each["isr_nodes" if "isr_nodes" in each else "isr"].sort()
     return topics
+
+
+async def _aiokafka_described(admin: Any) -> Any:
+    return _sorted(await admin.describe_topics(["aio"]))
 
 
 def aiokafka(side: Side) -> Shown:
@@ -142,7 +149,7 @@ async def _aiokafka(steps: _Steps) -> None:
         await steps.wait("create", lambda: admin.create_topics([topic]))
         await asyncio.to_thread(settle)
         await steps.wait("again", lambda: admin.create_topics([topic]))
-        await steps.wait("describe", lambda: admin.describe_topics(["aio"]))
+        await steps.wait("describe", lambda: _aiokafka_described(admin))
         await steps.wait("alter", lambda: admin.alter_configs([resource]))
         await asyncio.to_thread(settle)
         await steps.wait("configs", lambda: admin.describe_configs([resource]))
