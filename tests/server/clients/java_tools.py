@@ -44,8 +44,15 @@ def run_script(tools: KafkaTools, pair: Pair, folder: Path) -> Iterator[Outputs]
             text = f"{outcome.status}\n{outcome.stdout}\n--\n{outcome.stderr}"
             return normalised(text, side, folder)
 
-        ask = pair.question if command == line and not is_known(command) else pair.change
-        yield Outputs(command, *ask(asked))
+        if command == line and not is_known(command):
+            yield Outputs(command, *pair.question(asked, _moves_go_on))
+        else:
+            yield Outputs(command, *pair.change(asked))
+
+
+def _moves_go_on(text: str) -> bool:
+    """Whether an output says that replicas still move: they may have arrived a moment later."""
+    return "is still in progress" in text or "adding:" in text
 
 
 def _arguments(command: str, side: Side, folder: Path) -> list[str]:

@@ -57,15 +57,20 @@ class Pair(msgspec.Struct):
         self.real.settle()
         return shown
 
-    def question(self, asked: Callable[[Side], Shown]) -> tuple[Shown, Shown]:
+    def question(
+        self,
+        asked: Callable[[Side], Shown],
+        unsettled: Callable[[Shown], bool] = lambda shown: False,
+    ) -> tuple[Shown, Shown]:
         """What both say, asked again while that is not the same: replicas take their time.
 
-        Nothing is waited for once a difference has stayed: the rest shows what else differs.
+        It is asked again too while an answer is ``unsettled``: another would follow. Nothing is
+        waited for once a difference has stayed: the rest shows what else differs.
         """
         limit = time.monotonic() + self.settle_s
         while True:
             real, ours = asked(self.real), asked(self.ours)
-            if real == ours:
+            if real == ours and not unsettled(real):
                 return real, ours
             if time.monotonic() > limit:
                 self.settle_s = 0.0

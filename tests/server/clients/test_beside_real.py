@@ -75,7 +75,10 @@ def test_requests_of_admin_clients(pair: Pair) -> None:
                 request.encode(version)
             except EncodeError:
                 continue  # what this version has no field for
-            real, ours = pair.change(partial(_asked, request, version))
+            asked = partial(_asked, request, version)
+            reads = request.message_name.startswith(("Describe", "List"))
+            # What reads is not waited for: with 3.9 brokers hear of anything a third of a second late.
+            real, ours = pair.question(asked) if reads else pair.change(asked)
             wrong += [(request, version, real, ours)] if real != ours else []
     assert wrong == []
 
