@@ -77,7 +77,7 @@ def test_requests_of_admin_clients(pair: Pair) -> None:
                 continue  # what this version has no field for
             asked = partial(_asked, request, version)
             reads = request.message_name.startswith(("Describe", "List"))
-            # What reads is not waited for: with 3.9 brokers hear of anything a third of a second late.
+            # Nothing is waited for behind a read: brokers of 3.9 hear of all a moment late.
             real, ours = pair.question(asked) if reads else pair.change(asked)
             wrong += [(request, version, real, ours)] if real != ours else []
     assert wrong == []
