@@ -21,7 +21,7 @@ from tools.repeated import repeated
 
 #: Each run is a process with a JVM of its own.
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.exhaustive]
-KILLS = 2
+KILLS = 1
 #: Longer than any run takes.
 _TOO_LONG = 240
 
