@@ -9,14 +9,15 @@ from typing import Any
 import click
 
 
-class LazyGroup(click.Group):
-    """``lazy``: name of a command → its module in ``kafka_admin_proto.cli``, its name there."""
+class ScriptableCommand(click.Command):
+    """A command whose usage errors are one object on standard output where one is asked for.
 
-    def __init__(
-        self, *args: Any, lazy: Mapping[str, tuple[str, str]] | None = None, **extra: Any
-    ) -> None:
-        super().__init__(*args, **extra)
-        self.lazy = dict(lazy or {})
+    ``items`` names the list that the object has, empty; ``default_output`` counts where nothing is
+    asked for.
+    """
+
+    items: str | None = None
+    default_output = "table"
 
     def make_context(
         self,
@@ -29,8 +30,26 @@ class LazyGroup(click.Group):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            _write_failure(error, given, extra.get("obj") if parent is None else parent.obj)
+            self.write_usage_error(error, given, extra.get("obj") if parent is None else parent.obj)
             raise
+
+    def write_usage_error(self, error: click.UsageError, args: list[str], shell: Any) -> None:
+        """The object for scripts; people get the message of click."""
+        from kafka_admin_proto.cli.admin.common import failures  # not for a start
+        from kafka_admin_proto.cli.admin.common.usage import output_of, write_failure
+
+        output = output_of(args, shell, self.default_output)
+        write_failure(output, failures.USAGE, error, self.items)
+
+
+class LazyGroup(ScriptableCommand, click.Group):
+    """``lazy``: name of a command → its module in ``kafka_admin_proto.cli``, its name there."""
+
+    def __init__(
+        self, *args: Any, lazy: Mapping[str, tuple[str, str]] | None = None, **extra: Any
+    ) -> None:
+        super().__init__(*args, **extra)
+        self.lazy = dict(lazy or {})
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -38,7 +57,7 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            _write_failure(error, args, ctx.obj)
+            self.write_usage_error(error, args, ctx.obj)
             raise
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -52,11 +71,3 @@ class LazyGroup(click.Group):
             importlib.import_module(f"kafka_admin_proto.cli.{module}"), attribute
         )
         return found
-
-
-def _write_failure(error: click.UsageError, args: list[str], shell: Any) -> None:
-    """A command that there is not is one object too, where one is asked for."""
-    from kafka_admin_proto.cli.admin.common import failures
-    from kafka_admin_proto.cli.admin.common.usage import output_of, write_failure
-
-    write_failure(output_of(args, shell), failures.USAGE, error)

@@ -78,12 +78,14 @@ class SaslBroker:
         writer.write(connection.data_to_send())
 
 
-def session(broker: SaslBroker, password: str, **settings: Any) -> Session:
+def session(
+    broker: SaslBroker, password: str, *, mechanism: str = "PLAIN", **settings: Any
+) -> Session:
     trace = settings.pop("trace", None)
     config = client_config(
         broker.address,
         security_protocol="SASL_PLAINTEXT",
-        sasl_mechanism="PLAIN",
+        sasl_mechanism=mechanism,
         sasl_username="alice",
         sasl_password=password,
         **settings,
@@ -127,18 +129,13 @@ def test_the_loop_computes_no_scram_proofs(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(scramp.ScramClient, "get_client_final", watched)
 
     async def run() -> None:
-        async with SaslBroker(lifetime_ms=1) as broker:
-            config = client_config(
-                broker.address,
-                security_protocol="SASL_PLAINTEXT",
-                sasl_mechanism="SCRAM-SHA-256",
-                sasl_username="alice",
-                sasl_password=PASSWORD,
-            )
-            async with Session(config) as client:
-                while len(broker.logins) < 2:
-                    await client.call(ListGroupsRequest(), ListGroupsResponse)
-                    await asyncio.sleep(0.02)
+        async with (
+            SaslBroker(lifetime_ms=1) as broker,
+            session(broker, PASSWORD, mechanism="SCRAM-SHA-256") as client,
+        ):
+            while len(broker.logins) < 2:
+                await client.call(ListGroupsRequest(), ListGroupsResponse)
+                await asyncio.sleep(0.02)
 
     run_without_leaks(run())
     assert len(threads) >= 2
@@ -159,17 +156,12 @@ def test_a_wrong_password_is_refused_at_once_and_never_shown() -> None:
 def test_a_mechanism_that_the_broker_lacks_is_named() -> None:
     async def run() -> None:
         pytest.importorskip("scramp")
-        async with SaslBroker() as broker:
-            config = client_config(
-                broker.address,
-                security_protocol="SASL_PLAINTEXT",
-                sasl_mechanism="SCRAM-SHA-512",
-                sasl_username="alice",
-                sasl_password=PASSWORD,
-            )
-            async with Session(config) as client:
-                with pytest.raises(AuthenticationError, match=r"SCRAM-SHA-512.*PLAIN"):
-                    await client.call(ListGroupsRequest(), ListGroupsResponse)
+        async with (
+            SaslBroker() as broker,
+            session(broker, PASSWORD, mechanism="SCRAM-SHA-512") as client,
+        ):
+            with pytest.raises(AuthenticationError, match=r"SCRAM-SHA-512.*PLAIN"):
+                await client.call(ListGroupsRequest(), ListGroupsResponse)
 
     run_without_leaks(run())
 

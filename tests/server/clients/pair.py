@@ -14,13 +14,12 @@ from kafka_admin_proto.messages import ApiVersionsRequest, DescribeQuorumRequest
 from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
 from kafka_admin_proto.server import SyncCluster
 from tests.server.differential.wire import Nodes
+from tests.server.real_configs import configs_of
 from tools.clusters import kraft
 
 #: How long a cluster may take until both answer alike; only a difference takes that long.
 _SETTLE_S = 20.0
 _PAUSE_S = 0.05
-#: Lines of a node's properties that say where it is.
-_OWN = ("listener", "node.id", "process.roles", "controller.", "log.dirs", "inter.broker")
 
 Shown = TypeVar("Shown")
 
@@ -88,8 +87,7 @@ def _quorum(nodes: Nodes) -> Any:
 def started_pair(folder: Path, release: str) -> Iterator[Pair]:
     """Both clusters, with three nodes and the same configs and controller."""
     with kraft(folder, release, nodes=3) as real:
-        lines = (real.nodes[1].folder / "broker.properties").read_text().splitlines()
-        configs = dict(line.split("=", 1) for line in lines if not line.startswith(_OWN))
+        configs = configs_of(real)
         with SyncCluster(3, release=release.rpartition(".")[0], configs=configs) as ours:
             with Nodes(real.bootstrap) as nodes:
                 ours.state.controller = _quorum(nodes).leader_id

@@ -19,13 +19,12 @@ from tests.server.differential.machine import run_steps
 from tests.server.differential.policy import TopicPolicy
 from tests.server.differential.requests.drawing import Step
 from tests.server.differential.sides import Sides
+from tests.server.real_configs import configs_of
 from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER, class_path, kraft
 from tools.jars import fetch_runtime
 
 #: With a policy in 3.9.2, without one in 4.3.1.
 RELEASES = (NEWEST_BROKER, LAST_WITH_ZOOKEEPER)
-#: Lines of a node's properties that say where it is.
-_OWN = ("listener", "node.id", "process.roles", "controller.", "log.dirs", "inter.broker")
 #: A slow machine is no reason for another leader or for a broker less.
 _PATIENT = {
     "broker.session.timeout.ms": "60000",
@@ -47,9 +46,7 @@ def both_clusters(folder: Path, release: str) -> Iterator[Sides]:
         classes, policy = _compiled(folder / "classes", release), TopicPolicy()
         properties = {**_PATIENT, "create.topic.policy.class.name": "TopicPolicy"}
     with kraft(folder, release, nodes=3, properties=properties, classes=classes) as real:
-        lines = (real.nodes[1].folder / "broker.properties").read_text().splitlines()
-        configs = dict(line.split("=", 1) for line in lines if not line.startswith(_OWN))
-        configs |= properties
+        configs = configs_of(real) | properties
         minor = release.rpartition(".")[0]
         with SyncCluster(3, release=minor, configs=configs, create_topic_policy=policy) as ours:
             sides = Sides(real.bootstrap, ours.bootstrap_servers, ours.state)

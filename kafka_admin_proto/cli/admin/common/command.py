@@ -21,15 +21,15 @@ from kafka_admin_proto.cli.admin.common.settings import (
     shared_options,
     split_settings,
 )
-from kafka_admin_proto.cli.admin.common.usage import output_of, write_failure
-from kafka_admin_proto.cli.lazy_group import LazyGroup
+from kafka_admin_proto.cli.admin.common.usage import write_failure
+from kafka_admin_proto.cli.lazy_group import LazyGroup, ScriptableCommand
 from kafka_admin_proto.errors import KafkaAdminProtoError
 
 if TYPE_CHECKING:
     from kafka_admin_proto.cli.admin.common.live import ShellState
 
 
-class ClusterCommand(click.Command):
+class ClusterCommand(ScriptableCommand):
     """``items`` names the list in the document that the answer is about: JSON lines are its items.
 
     A failure of the whole command has that list too, empty. ``default_output`` is how it is
@@ -51,22 +51,6 @@ class ClusterCommand(click.Command):
         self.items = items
         self.default_output = default_output
         self.operations = operations
-
-    def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
-    ) -> click.Context:
-        given = list(args)
-        try:
-            return super().make_context(info_name, args, parent, **extra)
-        except click.UsageError as error:
-            shell: ShellState | None = None if parent is None else parent.obj
-            output = output_of(given, shell, self.default_output)
-            write_failure(output, failures.USAGE, error, self.items)
-            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         from kafka_admin_proto.cli.admin.common.live import Live
