@@ -178,10 +178,10 @@ def state_records(state: ClusterState) -> Iterator[Message]:
             yield ClientQuotaRecord(entity=rows, key=key, value=rate)
     if state.next_producer_id is not None:
         yield ProducerIdsRecord(_NO_BROKER, -1, state.next_producer_id)
-    yield from _who_may_what(state)
+    yield from _security_records(state)
 
 
-def _who_may_what(state: ClusterState) -> Iterator[Message]:
+def _security_records(state: ClusterState) -> Iterator[Message]:
     for acl_id, acl in state.acls.items():
         yield AccessControlEntryRecord(
             id=acl_id,

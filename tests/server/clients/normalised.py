@@ -10,7 +10,7 @@ import msgspec
 
 from tests.server.clients.pair import Side
 
-#: Pattern, what stands for it, and why it may differ.
+#: Pattern, its replacement, and why the outputs may differ.
 RULES = [
     (r"@(broker|controller)-(\d)", r"@controller-\2", "our nodes have one port for both roles"),
     (r"CONTROLLER://[^\s,\"\]]+", "CONTROLLER://address", "ports"),

@@ -30,7 +30,7 @@ class Side(msgspec.Struct):
     bootstrap: str
     controllers: str
 
-    def settle(self) -> None:
+    def wait_for_brokers(self) -> None:
         """Wait until every broker has all that the quorum has committed."""
         with Nodes(self.bootstrap) as nodes:
             end = _quorum(nodes).high_watermark - 1
@@ -53,7 +53,7 @@ class Pair(msgspec.Struct):
     def change(self, asked: Callable[[Side], Shown]) -> tuple[Shown, Shown]:
         """What both say to a change, each asked once; every broker knows of it behind that."""
         shown = asked(self.real), asked(self.ours)
-        self.real.settle()
+        self.real.wait_for_brokers()
         return shown
 
     def question(

@@ -49,7 +49,7 @@ class _Steps:
             found = f"{type(error).__name__}: {error}"
         self.keep(name, found)
         if changes:
-            self.side.settle()
+            self.side.wait_for_brokers()
 
     async def wait(self, name: str, asked: Callable[[], Awaitable[Any]]) -> None:
         """The same of a coroutine."""
@@ -140,27 +140,27 @@ async def _aiokafka(steps: _Steps) -> None:
     from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
     from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
-    settle = steps.side.settle
+    wait_for_brokers = steps.side.wait_for_brokers
     admin = AIOKafkaAdminClient(bootstrap_servers=steps.side.bootstrap)
     await admin.start()
     try:
         topic = NewTopic("aio", -1, -1, _ASSIGNMENT, {"retention.ms": "9"})
         resource = ConfigResource(ConfigResourceType.TOPIC, "aio", {"retention.ms": "10"})
         await steps.wait("create", lambda: admin.create_topics([topic]))
-        await asyncio.to_thread(settle)
+        await asyncio.to_thread(wait_for_brokers)
         await steps.wait("again", lambda: admin.create_topics([topic]))
         await steps.wait("describe", lambda: _aiokafka_described(admin))
         await steps.wait("alter", lambda: admin.alter_configs([resource]))
-        await asyncio.to_thread(settle)
+        await asyncio.to_thread(wait_for_brokers)
         await steps.wait("configs", lambda: admin.describe_configs([resource]))
         new = {"aio": NewPartitions(4, [[1, 2]])}
         await steps.wait("partitions", lambda: admin.create_partitions(new))
-        await asyncio.to_thread(settle)
+        await asyncio.to_thread(wait_for_brokers)
         await steps.wait("fewer", lambda: admin.create_partitions({"aio": NewPartitions(2)}))
         await steps.wait("groups", lambda: admin.list_consumer_groups())
         await steps.wait("cluster", lambda: admin.describe_cluster())
         await steps.wait("delete", lambda: admin.delete_topics(["aio"]))
-        await asyncio.to_thread(settle)
+        await asyncio.to_thread(wait_for_brokers)
         await steps.wait("delete again", lambda: admin.delete_topics(["aio"]))
         listed = await admin.list_topics()
         steps.keep("none", "aio" in listed)
