@@ -16,7 +16,7 @@ _QUESTIONS = frozenset({3, 18, 32, 46, 60, 74, 75})
 #: Bytes of answers that are kept at most.
 _KEPT_BYTES = 16 << 20
 
-_Key = tuple[int, int, int, bytes]
+_Key = tuple[int, str, int, int, bytes]
 
 
 class Answers:
@@ -28,7 +28,7 @@ class Answers:
         self._bytes = 0
         self._stamp: tuple[int, int] = (-1, -1)
 
-    def encoded(self, node_id: int, request: Request) -> bytes | None:
+    def encoded(self, caller: Caller, request: Request) -> bytes | None:
         """The body of a kept answer; None where there is none."""
         state = self._state
         stamp = state.end_offset, state.controller
@@ -36,12 +36,10 @@ class Answers:
             self._kept.clear()
             self._bytes, self._stamp = 0, stamp
             return None
-        return self._kept.get(_key(node_id, request))
+        return self._kept.get(_key(caller, request))
 
-    def answer(self, node_id: int, request: Request) -> Answer | bytes:
+    def answer(self, caller: Caller, request: Request) -> Answer | bytes:
         """The answer of a node, its records appended: as bytes where they will be wanted again."""
-        assert request.header is not None
-        caller = Caller(node_id, request.api_version, request.header.client_id)
         answer = handler(request.api_key)(self._state, request.body, caller)
         self._state.append(answer.records)
         if answer.records or request.api_key not in _QUESTIONS:
@@ -50,10 +48,10 @@ class Answers:
         if self._bytes + len(body) > _KEPT_BYTES:
             self._kept.clear()
             self._bytes = 0
-        self._kept[_key(node_id, request)] = body
+        self._kept[_key(caller, request)] = body
         self._bytes += len(body) + len(request.data)
         return body
 
 
-def _key(node_id: int, request: Request) -> _Key:
-    return node_id, request.api_key, request.api_version, request.raw_body
+def _key(caller: Caller, request: Request) -> _Key:
+    return caller.node_id, caller.listener, request.api_key, request.api_version, request.raw_body

@@ -24,6 +24,7 @@ from kafka_admin_proto.messages.register_controller_record import (
 )
 from kafka_admin_proto.records.metadata_names import METADATA_VERSION
 from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.network.node import Listener
 from kafka_admin_proto.server.state import BROKER_RESOURCE, State
 from kafka_admin_proto.values import Message
 
@@ -33,16 +34,13 @@ _OF_QUORUM = "kraft.version"
 _UNFENCE, _FENCE = -1, 1
 
 
-class Node(msgspec.Struct, frozen=True):
-    """A node of the cluster, broker and controller in one."""
+class Registration(msgspec.Struct, frozen=True):
+    """What a node, broker and controller in one, tells the cluster when it starts."""
 
     id: int
-    host: str
-    port: int
+    listeners: Sequence[Listener]
     rack: str | None
     directory: UUID
-    controller_host: str
-    controller_port: int
 
 
 def first_records(release: str) -> list[Message]:
@@ -60,7 +58,7 @@ def first_records(release: str) -> list[Message]:
     return records
 
 
-def register(state: State, nodes: Sequence[Node]) -> None:
+def register(state: State, nodes: Sequence[Registration]) -> None:
     """Append the registrations of all nodes, and let clients see their brokers."""
     ranges = [(each.name, each.min, each.max) for each in state.definitions.features]
     state.append(
@@ -69,7 +67,8 @@ def register(state: State, nodes: Sequence[Node]) -> None:
                 controller_id=node.id,
                 incarnation_id=uuid4(),
                 end_points=[
-                    ControllerEndpoint("CONTROLLER", node.controller_host, node.controller_port)
+                    ControllerEndpoint("CONTROLLER", each.host, each.port)
+                    for each in node.listeners[:1]
                 ],
                 features=[ControllerFeature(*each) for each in ranges],
             )
@@ -84,7 +83,10 @@ def register(state: State, nodes: Sequence[Node]) -> None:
                     broker_id=node.id,
                     incarnation_id=uuid4(),
                     broker_epoch=epoch,
-                    end_points=[BrokerEndpoint("PLAINTEXT", node.host, node.port)],
+                    end_points=[
+                        BrokerEndpoint(each.name, each.advertised_host, each.port)
+                        for each in node.listeners
+                    ],
                     features=[BrokerFeature(*each) for each in ranges],
                     rack=node.rack,
                     fenced=True,

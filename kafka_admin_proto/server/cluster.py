@@ -11,9 +11,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
-import socket
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
@@ -21,9 +21,10 @@ from uuid import UUID, uuid4
 
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.answers import Answers
-from kafka_admin_proto.server.bootstrap import Node, fence, first_records, register
+from kafka_admin_proto.server.bootstrap import Registration, fence, first_records, register
 from kafka_admin_proto.server.handlers import served_apis
-from kafka_admin_proto.server.listener import Listener, Trace
+from kafka_admin_proto.server.network.connection import NodeConnection, Service, Trace
+from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.partition_changes import catch_up
 from kafka_admin_proto.server.state import State
 
@@ -31,11 +32,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
     from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
 
-_BACKLOG = 1024
 _RECEIVE_BYTES = 64 << 10
-#: Turns of the event loop until a socket that was accepted has its connection. A server that is
-#: closed before that leaves the socket open.
-_ACCEPT_TURNS = 3
 #: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
 _NO_FOLDER = "/tmp/kafka-logs-"
 
@@ -89,15 +86,14 @@ class Cluster:
         self._log: ClusterLog | None = None
         self._limits = Limits() if limits is None else limits
         self._trace = trace
-        self._servers: list[asyncio.Server] = []
-        self._connections: set[Listener] = set()
+        self._nodes: dict[int, Node] = {}
         self._state: State | None = None
-        self._ports: list[int] = []
 
     @property
     def bootstrap_servers(self) -> str:
         """host:port of every node, separated by commas."""
-        return ",".join(f"{self._advertised}:{port}" for port in self._ports)
+        firsts = [next(iter(node.listeners.values())) for node in self._nodes.values()]
+        return ",".join(f"{each.advertised_host}:{each.port}" for each in firsts)
 
     @property
     def state(self) -> State:
@@ -108,44 +104,35 @@ class Cluster:
 
     async def start(self) -> None:
         """Listen on every port. Raises OSError where one cannot be had."""
-        sockets: list[socket.socket] = []
+        nodes = [
+            Node(node_id, [self._listener(self._port + index if self._port else 0)])
+            for index, node_id in enumerate(range(1, self._brokers + 1))
+        ]
         try:
-            for index in range(self._brokers):
-                sockets.append(self._bound(self._port + index if self._port else 0))
-        except OSError:
-            for each in sockets:
-                each.close()
-            raise
-        self._ports = [each.getsockname()[1] for each in sockets]
-        try:
+            for node in nodes:
+                node.bind()
+            self._nodes = {node.id: node for node in nodes}
             state = self._state = self._in_memory() if self._data is None else self._on_disk()
         except BaseException:
             if self._log is not None:
                 self._log.close()
                 self._log = None
-            for each in sockets:
-                each.close()
+            for node in nodes:
+                node.release()
             raise
-        loop, apis = asyncio.get_running_loop(), served_apis(self._release)
         self._set_up(state)
         if state.reassigned:
-            loop.call_later(state.sync_delay_s, catch_up, state)
-        answers, buffer = Answers(state), memoryview(bytearray(_RECEIVE_BYTES))
-        for node_id, each in zip(state.static, sockets, strict=True):
-
-            def accept(node_id: int = node_id) -> Listener:
-                return Listener(
-                    state,
-                    answers,
-                    node_id,
-                    apis,
-                    self._connections,
-                    self._limits,
-                    buffer,
-                    self._trace,
-                )
-
-            self._servers.append(await loop.create_server(accept, sock=each, backlog=_BACKLOG))
+            asyncio.get_running_loop().call_later(state.sync_delay_s, catch_up, state)
+        service = Service(
+            state,
+            Answers(state),
+            served_apis(self._release),
+            self._limits,
+            memoryview(bytearray(_RECEIVE_BYTES)),
+            self._trace,
+        )
+        for node in nodes:
+            await node.open(partial(NodeConnection, service))
 
     def _set_up(self, state: State) -> None:
         state.sync_delay_s = self._sync_delay_s
@@ -158,19 +145,8 @@ class Cluster:
 
     async def stop(self) -> None:
         """Close every socket; nothing of the cluster is left."""
-        loop = asyncio.get_running_loop()
-        for server in self._servers:
-            for listening in server.sockets:
-                loop.remove_reader(listening)
-        for _ in range(_ACCEPT_TURNS):
-            await asyncio.sleep(0)
-        for server in self._servers:
-            server.close()
-        for connection in list(self._connections):
-            connection.close()
-        for server in self._servers:
-            await server.wait_closed()
-        self._servers.clear()
+        for node in self._nodes.values():
+            await node.close()
         if self._state is not None:
             self._state.reassigned.clear()  # what is not in sync by now goes on at the next start
             for policy in (self._create_topic_policy, self._alter_config_policy):
@@ -184,7 +160,6 @@ class Cluster:
             finally:
                 self._log.close()
                 self._log = None
-        await asyncio.sleep(0)  # the transports that were aborted end now
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -198,25 +173,14 @@ class Cluster:
     ) -> None:
         await self.stop()
 
-    def _bound(self, port: int) -> socket.socket:
-        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-        found = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind((self._host, port))
-            found.listen(_BACKLOG)
-        except OSError:
-            found.close()
-            raise
-        found.setblocking(False)
-        return found
+    def _listener(self, port: int) -> Listener:
+        return Listener("PLAINTEXT", self._host, self._advertised, port)
 
     def _in_memory(self) -> State:
-        ids = range(1, self._brokers + 1)
-        folders = {each: f"{_NO_FOLDER}{each}" for each in ids}
+        folders = {each: f"{_NO_FOLDER}{each}" for each in self._nodes}
         state = State(self._release, _random_id(), self._static(folders))
         state.append(first_records(self._release))
-        register(state, [self._node(index, each, uuid4()) for index, each in enumerate(ids)])
+        register(state, [self._registration(node, uuid4()) for node in self._nodes.values()])
         return state
 
     def _on_disk(self) -> State:
@@ -230,37 +194,46 @@ class Cluster:
         for note in found.notes:
             print(note, file=sys.stderr)
         check_release(found.state, self._release, self._data)
-        ids = list(found.directories)
-        folders = dict(zip(ids, map(str, found.folders), strict=True))
-        static = self._static(folders)
+        static = self._static(dict(zip(self._nodes, map(str, found.folders), strict=True)))
         state = State(self._release, found.cluster_id, static, found.state, found.log)
         state.epoch = found.log.epoch
-        found.log.lead(state.controller, ids, state.end_offset)
+        found.log.lead(state.controller, list(self._nodes), state.end_offset)
         state.pass_offset()
         if found.new:
             records = found.bootstrap or first_records(self._release)
             for folder in found.folders:
                 found.log.write_bootstrap(folder, records)
             state.append(records)
-        nodes = [self._node(index, each, found.directories[each]) for index, each in enumerate(ids)]
         fence(state)
-        register(state, nodes)
+        register(
+            state,
+            [self._registration(node, found.directories[node.id]) for node in self._nodes.values()],
+        )
         return state
 
     def _static(self, folders: Mapping[int, str]) -> dict[int, dict[str, str]]:
         """What the properties file of each node would say; ``folders`` are their ``log.dirs``."""
-        ports = dict(zip(folders, self._ports, strict=True))
-        voters = ",".join(f"{node}@{self._host}:{port}" for node, port in ports.items())
+        voters = ",".join(
+            f"{node.id}@{first.host}:{first.port}"
+            for node in self._nodes.values()
+            for first in list(node.listeners.values())[:1]
+        )
         found = {}
-        for index, (node_id, port) in enumerate(ports.items()):
-            advertised = f"PLAINTEXT://{self._advertised}:{port}"
+        for index, (node_id, node) in enumerate(self._nodes.items()):
+            listeners = [
+                f"{each.name}://{each.host}:{each.port}" for each in node.listeners.values()
+            ]
+            advertised = ",".join(
+                f"{each.name}://{each.advertised_host}:{each.port}"
+                for each in node.listeners.values()
+            )
             found[node_id] = {
                 "node.id": str(node_id),
                 "broker.id": str(node_id),  # Kafka has either stand for both
                 "process.roles": "broker,controller",
                 "controller.quorum.voters": voters,
                 "controller.listener.names": "CONTROLLER",
-                "listeners": f"PLAINTEXT://{self._host}:{port},CONTROLLER://{self._host}:0",
+                "listeners": ",".join([*listeners, f"CONTROLLER://{self._host}:0"]),
                 "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
                 "inter.broker.listener.name": "PLAINTEXT",
                 "log.dirs": folders[node_id],
@@ -270,16 +243,12 @@ class Cluster:
             }
         return found
 
-    def _node(self, index: int, node_id: int, directory: UUID) -> Node:
-        port = self._ports[index]
-        return Node(
-            id=node_id,
-            host=self._advertised,
-            port=port,
-            rack=self._racks[index] if self._racks else None,
+    def _registration(self, node: Node, directory: UUID) -> Registration:
+        return Registration(
+            id=node.id,
+            listeners=list(node.listeners.values()),
+            rack=self._racks[node.id - 1] if self._racks else None,
             directory=directory,
-            controller_host=self._host,
-            controller_port=port,
         )
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from kafka_admin_proto import codec
-from kafka_admin_proto.server.bootstrap import Node, first_records, register
+from kafka_admin_proto.server.bootstrap import Registration, first_records, register
 from kafka_admin_proto.server.handlers import Caller, handler, served_apis
+from kafka_admin_proto.server.network.node import Listener
 from kafka_admin_proto.server.state import Log, State
 from kafka_admin_proto.values import Message
 from tests.server.differential.requests.drawing import Ids, Step
@@ -23,7 +24,10 @@ class Served:
         self.state.append(first_records(release))
         register(
             self.state,
-            [Node(each, "h", 9000 + each, None, uuid4(), "h", 9100 + each) for each in static],
+            [
+                Registration(each, [Listener("PLAINTEXT", "h", "h", 9000 + each)], None, uuid4())
+                for each in static
+            ],
         )
         self.versions = {each.api_key: each.versions for each in served_apis(release)}
 

@@ -6,6 +6,7 @@ from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.protocol.payload_writers import write_request
 from kafka_admin_proto.protocol.payloads import Request, read_request
 from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.server.handlers import Caller
 from kafka_admin_proto.values import Message
 from tests.everything import draws
 from tests.server.differential.machine import run_steps
@@ -20,17 +21,21 @@ def seen(message: Message, version: int) -> Request:
     return request
 
 
+def asked(node: int, question: Request) -> Caller:
+    return Caller(node, question.api_version)
+
+
 def test_kept_until_the_log_goes_on() -> None:
     served = Served()
     answers = Answers(served.state)
     question = seen(MetadataRequest(topics=None), 12)
-    assert answers.encoded(1, question) is None
-    first = answers.answer(1, question)
-    assert answers.encoded(1, question) == first
-    assert answers.encoded(2, question) is None
+    assert answers.encoded(asked(1, question), question) is None
+    first = answers.answer(asked(1, question), question)
+    assert answers.encoded(asked(1, question), question) == first
+    assert answers.encoded(asked(2, question), question) is None
     served.ask(CreateTopicsRequest([topic("a")], timeout_ms=1000))
-    assert answers.encoded(1, question) is None
-    assert answers.answer(1, question) != first
+    assert answers.encoded(asked(1, question), question) is None
+    assert answers.answer(asked(1, question), question) != first
 
 
 class _Compared(DrawnSteps):
@@ -42,8 +47,8 @@ class _Compared(DrawnSteps):
 
     def request(self, step: Step, request: Message) -> None:
         question = seen(request, step.version)
-        kept = self._answers.encoded(step.node + 1, question)
-        made = self._answers.answer(step.node + 1, question)
+        kept = self._answers.encoded(asked(step.node + 1, question), question)
+        made = self._answers.answer(asked(step.node + 1, question), question)
         assert kept is None or kept == made
 
 

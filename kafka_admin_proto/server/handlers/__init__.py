@@ -54,12 +54,17 @@ HANDLERS = {
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Who asks, and where: the node that was asked, and the version that it was asked in."""
+    """Who asks, and where: the node and its listener, and the version that it was asked in.
+
+    ``principal`` is who the client is, as Kafka writes it; ``host`` the address it comes from.
+    """
 
     node_id: int
     version: int
     client_id: str | None = None
     principal: str = "User:ANONYMOUS"
+    listener: str = "PLAINTEXT"
+    host: str = ""
 
 
 class Answer(msgspec.Struct):

@@ -35,7 +35,7 @@ def handle(state: State, request: DescribeClusterRequest, caller: Caller) -> Ans
         broker = state.cluster.brokers[number]
         if broker.fenced and not request.include_fenced_brokers:
             continue
-        endpoint = broker.endpoints["PLAINTEXT"]
+        endpoint = broker.endpoints[caller.listener]
         brokers.append(
             DescribeClusterBroker(number, endpoint.host, endpoint.port, broker.rack, broker.fenced)
         )

@@ -78,7 +78,7 @@ def handle(state: State, request: MetadataRequest, caller: Caller) -> Answer:
             records = _created(state, missing, caller)
     brokers = []
     for broker in state.live_brokers():
-        endpoint = broker.endpoints["PLAINTEXT"]
+        endpoint = broker.endpoints[caller.listener]
         brokers.append(MetadataResponseBroker(broker.id, endpoint.host, endpoint.port, broker.rack))
     return Answer(
         MetadataResponse(

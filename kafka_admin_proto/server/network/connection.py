@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.codec import codec
@@ -17,13 +18,14 @@ from kafka_admin_proto.protocol.connection import (
     RequestReceived,
     ServerConnection,
 )
-from kafka_admin_proto.server.answers import Answers
-from kafka_admin_proto.server.handlers import Answer
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.partition_changes import catch_up
 
 if TYPE_CHECKING:
     from kafka_admin_proto.protocol.payloads import Request
     from kafka_admin_proto.protocol.versions import Api
+    from kafka_admin_proto.server.answers import Answers
     from kafka_admin_proto.server.state import State
     from kafka_admin_proto.values import Message
 
@@ -33,33 +35,33 @@ _WRITE_BYTES = 64 << 10
 Trace = Callable[[int, RequestReceived, "Message"], None]
 
 
-class Listener(asyncio.BufferedProtocol):
-    """The protocol of one accepted socket.
+@dataclass(frozen=True)
+class Service:
+    """What all connections of a cluster share.
 
-    ``buffer`` is where the kernel writes what a client sent, and may be that of all connections of
-    an event loop: it is read at once. (The bytes object that a plain protocol gets is made with
+    ``buffer`` is where the kernel writes what a client sent: it is read at once, so that one does
+    for all connections of an event loop. (The bytes object that a plain protocol gets is made with
     256 KiB and cut short, for each request.)
     """
 
-    def __init__(
-        self,
-        state: State,
-        answers: Answers,
-        node_id: int,
-        apis: tuple[Api, ...],
-        connections: set[Listener],
-        limits: Limits,
-        buffer: memoryview,
-        trace: Trace | None,
-    ) -> None:
-        self._state = state
-        self._node_id = node_id
-        self._connection = ServerConnection(apis=apis, limits=limits)
-        self._connections = connections
-        self._answers = answers
-        self._buffer = buffer
-        self._trace = trace
+    state: State
+    answers: Answers
+    apis: tuple[Api, ...]
+    limits: Limits
+    buffer: memoryview
+    trace: Trace | None
+
+
+class NodeConnection(asyncio.BufferedProtocol):
+    """The protocol of one accepted socket."""
+
+    def __init__(self, service: Service, node: Node, listener: Listener) -> None:
+        self._service = service
+        self._node = node
+        self._listener = listener
+        self._connection = ServerConnection(apis=service.apis, limits=service.limits)
         self._transport: asyncio.Transport | None = None
+        self._host = ""
         self._writable = True
         self._loop = asyncio.get_running_loop()
 
@@ -67,20 +69,22 @@ class Listener(asyncio.BufferedProtocol):
         """A client is there."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._connections.add(self)
+        peer = transport.get_extra_info("peername")
+        self._host = str(peer[0]) if peer else ""
+        self._node.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
-        self._connections.discard(self)
+        self._node.connections.discard(self)
         self._transport = None
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes of the client go."""
-        return self._buffer
+        return self._service.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes of the client are there; what they ask is answered at once."""
-        self._connection.receive_data(self._buffer[:nbytes])
+        self._connection.receive_data(self._service.buffer[:nbytes])
         self._answer()
 
     def eof_received(self) -> bool:
@@ -127,7 +131,7 @@ class Listener(asyncio.BufferedProtocol):
             self._write(out)
             self._refuse(error)
         except Exception as error:  # a fault of ours or a full disk: close the connection
-            print(f"node {self._node_id}: {type(error).__name__}: {error}", file=sys.stderr)
+            print(f"node {self._node.id}: {type(error).__name__}: {error}", file=sys.stderr)
             self._write(out)
             self._refuse(error)
         else:
@@ -144,12 +148,21 @@ class Listener(asyncio.BufferedProtocol):
         request = event.request
         if event.turn < 0 or request.body is None:
             return b""
-        body = self._answers.encoded(self._node_id, request)
-        answer = self._answers.answer(self._node_id, request) if body is None else body
-        if not isinstance(answer, bytes) and answer.records and self._state.reassigned:
-            self._loop.call_later(self._state.sync_delay_s, catch_up, self._state)
-        if self._trace is not None:
-            self._trace(self._node_id, event, _decoded(answer, request))
+        service = self._service
+        assert request.header is not None
+        caller = Caller(
+            self._node.id,
+            request.api_version,
+            request.header.client_id,
+            listener=self._listener.name,
+            host=self._host,
+        )
+        body = service.answers.encoded(caller, request)
+        answer = service.answers.answer(caller, request) if body is None else body
+        if not isinstance(answer, bytes) and answer.records and service.state.reassigned:
+            self._loop.call_later(service.state.sync_delay_s, catch_up, service.state)
+        if service.trace is not None:
+            service.trace(self._node.id, event, _decoded(answer, request))
         response = answer if isinstance(answer, bytes) else answer.response
         return self._connection.send(response, to=event)
 
