@@ -5,7 +5,6 @@ A release at a time: three nodes, and the tools of the same release.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -25,13 +24,10 @@ from tests.server.clients.normalised import KNOWN, RULES, is_known
 from tests.server.clients.pair import Pair, Side, started_pair
 from tests.server.clients.python_clients import SCRIPTS
 from tests.server.differential.wire import Nodes
+from tests.server.releases import RELEASES
 from tools.jars import fetch_runtime
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
-
-
-#: By hand both: brokers of 3.9 are slow to hear of changes.
-RELEASES = os.environ.get("KAFKA_ADMIN_PROTO_RELEASES", "4.3.1").split(",")
 
 
 @pytest.fixture(params=RELEASES, scope="module")

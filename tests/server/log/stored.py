@@ -30,6 +30,17 @@ SMALL = {
     "metadata.max.retention.bytes": "6000",
 }
 
+
+def small(release: str) -> dict[str, str]:
+    """``SMALL`` in the words of a release: 3.9 has another name for small segments."""
+    if release >= "4":
+        return SMALL
+    segment_bytes = SMALL["internal.metadata.log.segment.bytes"]
+    rest = {name: each for name, each in SMALL.items() if not name.startswith("internal.")}
+    least = "metadata.log.segment.min.bytes"
+    return {**rest, "metadata.log.segment.bytes": segment_bytes, least: segment_bytes}
+
+
 #: Topic → its id, how many partitions it has, and its configs.
 Topics = dict[str, tuple[UUID, int, dict[str, str]]]
 

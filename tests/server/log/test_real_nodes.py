@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,8 @@ from kafka_admin_proto.server.log.snapshots import Snapshot
 from tests.oracle import require_oracle
 from tests.records.dumped import check_with_kafka
 from tests.server.differential.wire import Nodes
-from tests.server.log.stored import SMALL
+from tests.server.log.stored import small
+from tests.server.releases import RELEASES
 from tools.clusters import kraft
 
 _DYNAMIC_TOPIC = 1
@@ -95,15 +97,17 @@ def check_log(folder: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.xdist_group("real nodes of server logs")
-def test_there_and_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("release", RELEASES)
+def test_there_and_back(release: str, tmp_path: Path) -> None:
     require_oracle()
+    ours_as = partial(SyncCluster, release=release.rpartition(".")[0], configs=small(release))
     data = tmp_path / "one" / "node1" / "data"
-    with SyncCluster(data=data, configs=SMALL) as cluster:
+    with ours_as(data=data) as cluster:
         change(cluster.bootstrap_servers, "first", 20)
         ours = described(cluster.bootstrap_servers)
     assert len(ours) == 19
     check_log(data / FOLDER_NAME)
-    with kraft(tmp_path / "one") as real:
+    with kraft(tmp_path / "one", release) as real:
         assert described(real.bootstrap) == ours
         change(real.bootstrap, "second", 3)
         theirs = described(real.bootstrap)
@@ -111,10 +115,10 @@ def test_there_and_back(tmp_path: Path) -> None:
     assert len(theirs) == 21
     again = tmp_path / "two" / "node1" / "data"
     shutil.copytree(data, again)
-    with SyncCluster(data=again, configs=SMALL) as cluster:
+    with ours_as(data=again) as cluster:
         assert described(cluster.bootstrap_servers) == theirs
         change(cluster.bootstrap_servers, "third", 20)
         ours = described(cluster.bootstrap_servers)
     check_log(again / FOLDER_NAME)
-    with kraft(tmp_path / "two") as real:
+    with kraft(tmp_path / "two", release) as real:
         assert described(real.bootstrap) == ours
