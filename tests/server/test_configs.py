@@ -102,14 +102,15 @@ def test_no_config_is_a_default_in_version_0() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"),
+    ("release", "kind", "text"),
     [
-        (BROKER, "Unexpected broker id, expected 1, but received 9"),
-        (LOGGERS, "Unexpected node id. Expected 1, but received 1"),
+        ("4.3", BROKER, "Unexpected broker id, expected 1, but received 9"),
+        ("4.3", LOGGERS, "Unexpected node id. Expected 1, but received 9"),
+        ("3.9", LOGGERS, "Unexpected node id. Expected 1, but received 1"),
     ],
 )
-def test_configs_of_another_node(kind: int, text: str) -> None:
-    assert set_config(Served(), kind, "9", "root", "INFO") == (42, text)
+def test_configs_of_another_node(release: str, kind: int, text: str) -> None:
+    assert set_config(Served(release), kind, "9", "root", "INFO") == (42, text)
 
 
 @pytest.mark.parametrize(

@@ -78,12 +78,12 @@ def _prepare_one(state: State, change: Change, node_id: int) -> None:
         raise ApiFailure(INVALID_REQUEST, f"Unknown resource type {change.kind}")
     if change.kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
         if change.name or change.kind == BROKER_LOGGER_RESOURCE:
-            _check_node_id(change, node_id)
+            _check_node_id(state, change, node_id)
         if change.kind == BROKER_RESOURCE:
             check_broker_configs(state, change.name, _applied_by_broker(state, change), node_id)
 
 
-def _check_node_id(change: Change, node_id: int) -> None:
+def _check_node_id(state: State, change: Change, node_id: int) -> None:
     name = change.name
     try:
         number = parse_integer(name, 32)
@@ -92,8 +92,9 @@ def _check_node_id(change: Change, node_id: int) -> None:
         raise ApiFailure(INVALID_REQUEST, text) from None
     if number != node_id:
         text = f"Unexpected broker id, expected {node_id}, but received {name}"
-        if change.kind == BROKER_LOGGER_RESOURCE:  # Kafka names its own id twice
-            text = f"Unexpected node id. Expected {node_id}, but received {node_id}"
+        if change.kind == BROKER_LOGGER_RESOURCE:
+            received = node_id if state.release < "4" else number  # 3.9 names its own id twice
+            text = f"Unexpected node id. Expected {node_id}, but received {received}"
         raise ApiFailure(INVALID_REQUEST, text)
 
 
