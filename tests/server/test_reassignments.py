@@ -44,6 +44,16 @@ def test_a_request_without_topics_has_an_empty_message() -> None:
     assert (answer.error_code, answer.error_message) == (0, "")
 
 
+@pytest.mark.parametrize(("timeout_ms", "shown"), [(1000, False), (0, True)])
+def test_what_is_refused_as_a_whole_does_not_say_whether_the_factor_may_change(
+    timeout_ms: int, shown: bool
+) -> None:
+    """A real 4.3.1 answers so: the field is at its default."""
+    topics = [ReassignableTopic("t", [ReassignablePartition(0, [3])])]
+    request = AlterPartitionReassignmentsRequest(timeout_ms, False, topics)
+    assert served().ask(request).allow_replication_factor_change is shown
+
+
 def partition(cluster: Served) -> Any:
     (found,) = cluster.ask(MetadataRequest(topics=None)).topics[0].partitions
     return found.leader_id, found.leader_epoch, found.replica_nodes, found.isr_nodes

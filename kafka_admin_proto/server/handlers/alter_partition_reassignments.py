@@ -35,12 +35,12 @@ def handle(state: State, request: AlterPartitionReassignmentsRequest, caller: Ca
     if not request.topics:  # Kafka's controller leaves the message at its default, which is no null
         return Answer(AlterPartitionReassignmentsResponse(), [])
     response = AlterPartitionReassignmentsResponse(error_message=None)
-    if caller.version >= 1:
-        response.allow_replication_factor_change = request.allow_replication_factor_change
     records: list[Message] = []
     late = request.timeout_ms <= 0
     if late:
         response.error_code = REQUEST_TIMED_OUT
+    elif caller.version >= 1:
+        response.allow_replication_factor_change = request.allow_replication_factor_change
     for topic in request.topics:
         rows = []
         for each in topic.partitions:
