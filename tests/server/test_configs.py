@@ -113,6 +113,17 @@ def test_configs_of_another_node(release: str, kind: int, text: str) -> None:
     assert set_config(Served(release), kind, "9", "root", "INFO") == (42, text)
 
 
+def test_threads_grow_back_by_double_at_most() -> None:
+    served = Served()
+    for count in ("4", "2"):
+        assert set_config(served, BROKER, "1", "num.io.threads", count) == (0, "")
+    row = AlterConfigsResource(BROKER, "1", [AlterableConfig("num.io.threads", 1, None)])
+    (found,) = served.ask(IncrementalAlterConfigsRequest([row])).responses
+    text = "for num.io.threads=8, value should not be greater than double the current value 2"
+    assert found.error_code == 42
+    assert text in found.error_message
+
+
 @pytest.mark.parametrize(
     ("release", "answer"), [("4.3", (40, "Unknown config name: nope")), ("3.9", (-1, None))]
 )

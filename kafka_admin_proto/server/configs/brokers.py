@@ -83,9 +83,10 @@ def _check_together(state: State, name: str, configs: Mapping[str, str], node_id
         text = f"conflict topic config setting min.compaction.lag.ms ({least}) > "
         raise ApiFailure(INVALID_CONFIG, f"{text}max.compaction.lag.ms ({most})")
     for thread_config in _THREADS:
-        if thread_config in configs:
-            before = int(state.broker_value(thread_config, node_id) or 0)
-            _check_threads(thread_config, int(configs[thread_config]), before)
+        found = broker.find((thread_config,))
+        count = state.definitions.brokers[thread_config].default if found is None else found[1]
+        before = state.broker_value(thread_config, node_id)
+        _check_threads(thread_config, int(count or 0), int(before or 0))
 
 
 def _check_threads(name: str, count: int, before: int) -> None:

@@ -1,10 +1,10 @@
-"""A CreateTopicPolicy that says what it was asked; ``tests/java/TopicPolicy.java`` is the same."""
+"""Policies that say what they were asked; those of the same names in ``tests/java`` are alike."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kafka_admin_proto.server.policies import PolicyViolation, TopicMetadata
+from kafka_admin_proto.server.policies import ConfigMetadata, PolicyViolation, TopicMetadata
 
 
 class TopicPolicy:
@@ -34,6 +34,29 @@ class TopicPolicy:
             raise PolicyViolation(asked)
         if assignment is not None and len(assignment) == 2:
             raise PolicyViolation("")
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+class ConfigPolicy:
+    """Refuses three configs, of a topic, a subscription and a broker; breaks on one at 0."""
+
+    def configure(self, configs: Mapping[str, str]) -> None:
+        """Nothing."""
+
+    def validate(self, metadata: ConfigMetadata) -> None:
+        """Raises PolicyViolation, or RuntimeError where it breaks."""
+        configs = metadata.configs
+        shown = ", ".join(
+            f"{name}={'null' if configs[name] is None else configs[name]}"
+            for name in sorted(configs)
+        )
+        asked = f"{metadata.resource_type} {metadata.resource_name} {{{shown}}}"
+        if configs.get("file.delete.delay.ms") == "0":
+            raise RuntimeError(asked)
+        if configs.keys() & {"delete.retention.ms", "interval.ms", "log.retention.ms"}:
+            raise PolicyViolation(asked)
 
     def close(self) -> None:
         """Nothing."""

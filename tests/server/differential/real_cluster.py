@@ -16,14 +16,14 @@ from pathlib import Path
 
 from kafka_admin_proto.server import SyncCluster
 from tests.server.differential.machine import run_steps
-from tests.server.differential.policy import TopicPolicy
+from tests.server.differential.policy import ConfigPolicy, TopicPolicy
 from tests.server.differential.requests.drawing import Step
 from tests.server.differential.sides import Sides
 from tests.server.real_configs import configs_of
 from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER, class_path, kraft
 from tools.jars import fetch_runtime
 
-#: With a policy in 3.9.2, without one in 4.3.1.
+#: With policies in 3.9.2, without in 4.3.1.
 RELEASES = (NEWEST_BROKER, LAST_WITH_ZOOKEEPER)
 #: A slow machine is no reason for another leader or for a broker less.
 _PATIENT = {
@@ -39,16 +39,27 @@ _COMPILE_S = 120.0
 def both_clusters(folder: Path, release: str) -> Iterator[Sides]:
     """A real cluster of a release and ours with the same configs; ``folder`` is for the nodes.
 
-    Those of 3.9.2 have the same policy, in Java and in Python.
+    Those of 3.9.2 have the same policies, in Java and in Python.
     """
-    classes, policy, properties = None, None, _PATIENT
+    classes, topic_policy, config_policy, properties = None, None, None, _PATIENT
     if release == LAST_WITH_ZOOKEEPER:
-        classes, policy = _compiled(folder / "classes", release), TopicPolicy()
-        properties = {**_PATIENT, "create.topic.policy.class.name": "TopicPolicy"}
+        classes = _compiled(folder / "classes", release)
+        topic_policy, config_policy = TopicPolicy(), ConfigPolicy()
+        properties = {
+            **_PATIENT,
+            "create.topic.policy.class.name": "TopicPolicy",
+            "alter.config.policy.class.name": "ConfigPolicy",
+        }
     with kraft(folder, release, nodes=3, properties=properties, classes=classes) as real:
         configs = configs_of(real) | properties
         minor = release.rpartition(".")[0]
-        with SyncCluster(3, release=minor, configs=configs, create_topic_policy=policy) as ours:
+        with SyncCluster(
+            3,
+            release=minor,
+            configs=configs,
+            create_topic_policy=topic_policy,
+            alter_config_policy=config_policy,
+        ) as ours:
             sides = Sides(real.bootstrap, ours.bootstrap_servers, ours.state)
             try:
                 yield sides
@@ -57,10 +68,10 @@ def both_clusters(folder: Path, release: str) -> Iterator[Sides]:
 
 
 def _compiled(folder: Path, release: str) -> Path:
-    """The folder with the policy's class."""
+    """The folder with the policies' classes."""
     jars = class_path(fetch_runtime(release))
-    source = Path(__file__).parents[2] / "java" / "TopicPolicy.java"
-    subprocess.run(["javac", "-d", folder, "-cp", jars, source], check=True, timeout=_COMPILE_S)
+    sources = (Path(__file__).parents[2] / "java").glob("*Policy.java")
+    subprocess.run(["javac", "-d", folder, "-cp", jars, *sources], check=True, timeout=_COMPILE_S)
     return folder
 
 

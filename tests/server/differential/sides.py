@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -38,6 +39,10 @@ _QUESTIONS = frozenset({32, 35, 46, 55, 60, 74, 75})
 #: Sources of configs that a step has set: a broker, all brokers, a subscription, a group.
 _SET = {4: (2,), 16: (7,), 32: (8,)}
 _SET_FOR_ALL = (3,)
+_THREADS_REFUSED = re.compile(
+    r"failed for ([a-z.]+)=\d+, value should .*(at least half|greater than double) the current "
+    r"value (\d+)"
+)
 
 
 class Sides:
@@ -207,7 +212,9 @@ def _created(answer: Any) -> dict[UUID, str]:
 
 
 def _reset_configs(cluster: Nodes, node: int) -> None:
-    """Take back what steps set for brokers, groups and subscriptions."""
+    """Take back what steps set for brokers, groups and subscriptions; a pool of threads goes back
+    by half or double at a time.
+    """
     for kind, name in ((4, ""), (4, str(node + 1)), *((k, n) for k in (16, 32) for n in RESOURCES)):
         (found,) = cluster.ask(node, _described([(kind, name)]), _CONFIGS_VERSION).results
         own = _SET_FOR_ALL if kind == 4 and not name else _SET[kind]
@@ -219,6 +226,15 @@ def _reset_configs(cluster: Nodes, node: int) -> None:
         for change in changes:
             if change.name == "min.insync.replicas" and not name:  # 4.3 does not take it back
                 change.config_operation, change.value = 0, "1"
-        if changes:
+        end = time.monotonic() + _SETTLE_S
+        while changes and time.monotonic() < end:
             row = AlterConfigsResource(kind, name, changes)
+            (answer,) = cluster.ask(node, IncrementalAlterConfigsRequest([row]), 1).responses
+            threads = _THREADS_REFUSED.search(answer.error_message or "")
+            if threads is None:
+                break
+            config, way, count = threads[1], threads[2], int(threads[3])
+            between = str(count // 2 if way == "at least half" else count * 2)
+            row = AlterConfigsResource(kind, name, [AlterableConfig(config, 0, between)])
             cluster.ask(node, IncrementalAlterConfigsRequest([row]), 1)
+            time.sleep(_PAUSE_S)
