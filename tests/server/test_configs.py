@@ -113,6 +113,23 @@ def test_configs_of_another_node(release: str, kind: int, text: str) -> None:
     assert set_config(Served(release), kind, "9", "root", "INFO") == (42, text)
 
 
+@pytest.mark.parametrize(
+    ("release", "text"),
+    [
+        ("4.3", "Configuration 'cleanup.policy' values must not be empty."),
+        (
+            "3.9",
+            "Invalid value  for configuration cleanup.policy: String must be one of: compact, "
+            "delete",
+        ),
+    ],
+)
+def test_an_empty_item_of_a_list(release: str, text: str) -> None:
+    served = Served(release)
+    create(served, topic("a"))
+    assert set_config(served, TOPIC, "a", "cleanup.policy", "delete,") == (40, text)
+
+
 def test_threads_grow_back_by_double_at_most() -> None:
     served = Served()
     for count in ("4", "2"):

@@ -18,6 +18,7 @@ class Validator(msgspec.Struct, frozen=True):
 
     ``min`` and ``max`` are a Range's, ``values`` those that a ValidString or ValidList takes (any
     where there are none), ``text`` what a validator of its own kind says of itself.
+    ``isEmptyAllowed`` is None in releases that look at a list's items only, empty ones alike.
     """
 
     kind: str
@@ -26,7 +27,7 @@ class Validator(msgspec.Struct, frozen=True):
     values: tuple[str, ...] = ()
     validators: tuple[Validator, ...] = ()
     text: str = ""
-    isEmptyAllowed: bool = True
+    isEmptyAllowed: bool | None = None
     isNullAllowed: bool = False
 
 

@@ -175,13 +175,13 @@ def _check_list(validator: Validator, name: str, value: Any) -> None:
         if validator.isNullAllowed:
             return
         raise ConfigFailure(f"Configuration '{name}' values must not be null.")
-    if not value and not validator.isEmptyAllowed:
+    if not value and validator.isEmptyAllowed is False:
         allowed = list_text(validator.values) if validator.values else "any non-empty value"
         raise ConfigFailure(
             f"Configuration '{name}' must not be empty. Valid values include: {allowed}"
         )
     for item in value:
-        if not item:
+        if not item and validator.isEmptyAllowed is not None:
             raise ConfigFailure(f"Configuration '{name}' values must not be empty.")
         if validator.values:
             _check_one_of(validator, name, item)
