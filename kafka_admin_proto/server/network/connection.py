@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Bytes of answers that are written at once, about: a client that does not read stops its server.
 _WRITE_BYTES = 64 << 10
+#: How long a heap of one client's requests is answered before the others have their turns.
+_SLICE_S = 0.001
 #: Called with (node, request, response) for each answer.
 Trace = Callable[[int, RequestReceived, "Message"], None]
 
@@ -63,6 +65,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._host = ""
         self._writable = True
+        self._held = False
         self._loop = asyncio.get_running_loop()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -100,9 +103,28 @@ class NodeConnection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         """The client reads again."""
         self._writable = True
+        self._go_on()
+
+    def hold(self, seconds: float) -> None:
+        """Read and answer nothing for so long: requests wait where they are, their order stays."""
+        self._held = True
         if self._transport is not None:
-            self._transport.resume_reading()
+            self._transport.pause_reading()
+        if seconds > 0:
+            self._loop.call_later(seconds, self._release)
+        else:
+            self._loop.call_soon(self._release)
+
+    def _release(self) -> None:
+        self._held = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Answer the requests that have waited, and read on, unless there is a reason to wait."""
+        if self._writable and not self._held:
             self._answer()
+        if self._transport is not None and self._writable and not self._held:
+            self._transport.resume_reading()
 
     def close(self) -> None:
         """End the connection."""
@@ -110,10 +132,14 @@ class NodeConnection(asyncio.BufferedProtocol):
             self._transport.abort()
 
     def _answer(self) -> None:
-        """Answer the requests that are there; what came together is answered together."""
+        """Answer the requests that are there; what came together is answered together.
+
+        A heap of them is answered in slices, between which the other clients have their turns.
+        """
         connection, out, size = self._connection, [], 0
+        end_s = 0.0
         try:
-            while self._transport is not None and self._writable:
+            while self._transport is not None and self._writable and not self._held:
                 event = connection.next_event()
                 pending = connection.data_to_send()
                 if pending:
@@ -125,6 +151,10 @@ class NodeConnection(asyncio.BufferedProtocol):
                     if size > _WRITE_BYTES:
                         self._write(out)
                         size = 0
+                    if not end_s:
+                        end_s = self._loop.time() + _SLICE_S
+                    elif self._loop.time() > end_s:
+                        self.hold(0)
                 elif event is NEED_DATA or event is PAUSED or isinstance(event, ConnectionClosed):
                     break
         except RemoteProtocolError as error:
@@ -161,6 +191,10 @@ class NodeConnection(asyncio.BufferedProtocol):
         answer = service.answers.answer(caller, request) if body is None else body
         if not isinstance(answer, bytes) and answer.records and service.state.reassigned:
             self._loop.call_later(service.state.sync_delay_s, catch_up, service.state)
+        if not isinstance(answer, bytes):
+            throttled_ms: int = getattr(answer.response, "throttle_time_ms", 0)
+            if throttled_ms > 0:  # KIP-219: the answer goes out now, and nothing is read meanwhile
+                self.hold(throttled_ms / 1000)
         if service.trace is not None:
             service.trace(self._node.id, event, _decoded(answer, request))
         response = answer if isinstance(answer, bytes) else answer.response
