@@ -6,6 +6,7 @@ Each probes with ApiVersions: its admin client goes on, its producer says that i
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import warnings
 from collections.abc import Iterator
 
@@ -15,10 +16,15 @@ from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.server import SyncCluster
 from tests.admin.live.kafka_python import kafka_python_admin
+from tests.java_tool import JVM_OPTIONS
+from tests.oracle import require_oracle
+from tools.clusters import NEWEST_BROKER, class_path
+from tools.jars import fetch_runtime
 
 #: The least that librdkafka waits; nothing is sent within it.
 _MESSAGE_TIMEOUT_MS = 100
 _FLUSH_S = 30.0
+_JAVA_S = 120.0
 #: What kafka-python takes a release for: it knows 3.9 from 3.3 by Fetch's versions alone.
 _FOUND = {"4.3": "4.3", "3.9": "3.3"}
 
@@ -84,3 +90,17 @@ def test_librdkafkas_producer_waits_in_vain(cluster: SyncCluster) -> None:
     producer.produce("probed", b"value", on_delivery=lambda error, _: found.append(str(error)))
     assert producer.flush(_FLUSH_S) == 0
     assert ["Local: Message timed out" in each for each in found] == [True]
+
+
+@pytest.mark.exhaustive
+def test_javas_producer_says_so(cluster: SyncCluster) -> None:
+    require_oracle()
+    done = subprocess.run(
+        ["java", *JVM_OPTIONS, "-cp", class_path(fetch_runtime(NEWEST_BROKER)),
+         "org.apache.kafka.tools.ConsoleProducer", "--sync", "--topic", "probed",
+         "--bootstrap-server", cluster.bootstrap_servers],
+        input="value\n", capture_output=True, text=True, timeout=_JAVA_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    text = "UnsupportedVersionException: The node does not support INIT_PRODUCER_ID"
+    assert text in done.stderr
