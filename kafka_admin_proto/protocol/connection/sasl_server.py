@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from hmac import compare_digest
 from typing import Any, NamedTuple
 
 import msgspec
 
+from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.protocol.connection import scram
 
 #: Whether a user has that password; to be compared in constant time (``hmac.compare_digest``).
@@ -21,25 +23,30 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
 
     The callables are asked while bytes are read and have to answer from memory. What they raise
     passes through ``next_event``. With a ``session_lifetime_ms`` clients have to authenticate
-    again within that time (``connections.max.reauth.ms``).
+    again within that time (``connections.max.reauth.ms``); without it they cannot. A ``clock`` in
+    seconds, like ``time.monotonic``, lets the connection see to that itself: requests of a session
+    that is over end it, and a client authenticates again once a second at most.
     """
 
     plain: PlainVerifier | None = None
     scram_sha_256: ScramLookup | None = None
     scram_sha_512: ScramLookup | None = None
     session_lifetime_ms: int = 0
+    clock: Callable[[], float] | None = None
 
     def __post_init__(self) -> None:
         if not self.mechanisms:
             raise ValueError("a SaslServer without a mechanism lets nobody in; give one of them")
-        if self.scram_sha_256 or self.scram_sha_512:
-            scram.scramp()
 
     @property
     def mechanisms(self) -> list[str]:
-        """Their names, as SaslHandshake lists them."""
-        given = (self.plain, self.scram_sha_256, self.scram_sha_512)
-        return [name for name, each in zip(_MECHANISMS, given, strict=True) if each is not None]
+        """Their names, as SaslHandshake lists them: in the order of Java's HashSet."""
+        given = {
+            "PLAIN": self.plain,
+            "SCRAM-SHA-512": self.scram_sha_512,
+            "SCRAM-SHA-256": self.scram_sha_256,
+        }
+        return [name for name, each in given.items() if each is not None]
 
     def exchange(self, mechanism: str) -> ServerExchange | None:
         """A new authentication; None for a mechanism that is not taken."""
@@ -56,11 +63,12 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
         return list(self.mechanisms)
 
 
-_MECHANISMS = ("PLAIN", *scram.HASHES)
-
-
 class Step(NamedTuple):
-    """What a client's token led to: an answer, then a user who is in, or why nobody is."""
+    """What a client's token led to: an answer, then a user who is in, or that nobody is.
+
+    ``refusal`` has Kafka's words for the client, "" where it only says that the credentials are
+    invalid: whether there is such a user stays unsaid.
+    """
 
     answer: bytes = b""
     user: str | None = None
@@ -72,78 +80,86 @@ class ServerExchange(ABC):
 
     @abstractmethod
     def take(self, token: bytes) -> Step:
-        """The answer to the client's next token."""
+        """The answer to the client's next token.
+
+        Raises RemoteProtocolError for one that a broker closes the connection for, unanswered.
+        """
 
 
-class Refusing(ServerExchange):
-    """An exchange that nobody passes."""
-
-    def __init__(self, reason: str) -> None:
-        self._reason = reason
-
-    def take(self, token: bytes) -> Step:
-        return Step(refusal=self._reason)
+_ANOTHER_ID = (
+    "Authentication failed: Client requested an authorization id that is different from username"
+)
+_INVALID = Step(refusal="")
 
 
 class _PlainExchange(ServerExchange):
+    """Kafka's ``PlainSaslServer``."""
+
     def __init__(self, verify: PlainVerifier) -> None:
         self._verify = verify
 
     def take(self, token: bytes) -> Step:
-        parts = token.split(b"\0")
+        parts = token.decode(errors="replace").split("\0", 4)[:4]
         if len(parts) != 3:
-            return Step(refusal="a PLAIN token has three parts with NULs between them")
-        try:
-            authzid, user, password = (part.decode() for part in parts)
-        except UnicodeDecodeError:
-            return Step(refusal="a PLAIN token is UTF-8")
-        if authzid not in ("", user):
-            return Step(refusal="a PLAIN token may not ask to act for another user")
-        if not user or not self._verify(user, password):
-            return Step(refusal="user or password is wrong")
+            fault = f"Invalid SASL/PLAIN response: expected 3 tokens, got {len(parts)}"
+            return Step(refusal=fault)
+        authorization_id, user, password = parts
+        if not user:
+            return Step(refusal="Authentication failed: username not specified")
+        if not password:
+            return Step(refusal="Authentication failed: password not specified")
+        if not self._verify(user, password):
+            return Step(refusal="Authentication failed: Invalid username or password")
+        if authorization_id not in ("", user):
+            return Step(refusal=_ANOTHER_ID)
         return Step(user=user)
 
 
 class _ScramExchange(ServerExchange):
+    """Kafka's ``ScramSaslServer``."""
+
     def __init__(self, mechanism: str, lookup: ScramLookup) -> None:
-        self._mechanism = mechanism
+        self._hash = scram.hash_of(mechanism)
         self._lookup = lookup
-        self._server: Any = None  # scramp's ScramServer, once the user is known
+        self._credential: scram.ScramCredential | None = None
         self._user = ""
+        #: What the client's proof is about: its first message, then the server's.
+        self._said = ""
+        self._nonce = ""
 
     def take(self, token: bytes) -> Step:
-        text = scram.text_of(token)
-        if text is None:
-            return Step(refusal="a token is not a SCRAM message")
-        if self._server is not None:
-            return self._final(text)
-        user = scram.name_in(text)
-        credential = None if not user else self._lookup(user)
-        if not user or credential is None:
-            return Step(refusal="user or password is wrong")
-        return self._first(text, user, credential)
+        text = token.decode(errors="replace")
+        return self._first(text) if self._credential is None else self._final(text)
 
-    def _first(self, text: str, user: str, credential: scram.ScramCredential) -> Step:
-        library = scram.scramp()
-        kept = (
-            credential.salt,
-            credential.stored_key,
-            credential.server_key,
-            credential.iterations,
-        )
-        server = library.ScramMechanism(self._mechanism).make_server(lambda name: kept)
-        try:
-            server.set_client_first(text)
-            answer = str(server.get_server_first()).encode()
-        except library.ScramException as error:
-            return Step(refusal=str(error))
-        self._server, self._user = server, user
-        return Step(answer=answer)
+    def _first(self, text: str) -> Step:
+        message = scram.ClientFirst.read(text)
+        if message is None or message.has_token:
+            return _INVALID
+        credential = self._lookup(message.user)
+        if credential is None:
+            return _INVALID
+        if message.authorization_id not in ("", message.user):
+            return Step(refusal=_ANOTHER_ID)
+        self._credential, self._user = credential, message.user
+        self._nonce = message.nonce + scram.new_nonce()
+        answer = scram.server_first(self._nonce, credential)
+        self._said = f"{message.bare},{answer}"
+        return Step(answer=answer.encode())
 
     def _final(self, text: str) -> Step:
-        library = scram.scramp()
-        try:
-            self._server.set_client_final(text)
-        except library.ScramException:
-            return Step(refusal="user or password is wrong")
-        return Step(answer=str(self._server.get_server_final()).encode(), user=self._user)
+        credential = self._credential
+        assert credential is not None
+        message = scram.ClientFinal.read(text)
+        if message is None or not message.nonce.endswith(self._nonce):
+            return _INVALID
+        if len(message.proof) != len(credential.stored_key):
+            raise RemoteProtocolError(
+                f"a SCRAM proof of {len(message.proof)} bytes, and {self._hash} has "
+                f"{len(credential.stored_key)}"
+            )
+        said = f"{self._said},{message.without_proof}".encode()
+        stored_key = scram.stored_key_of(self._hash, credential.stored_key, said, message.proof)
+        if not compare_digest(stored_key, credential.stored_key):
+            return _INVALID
+        answer = scram.server_final(self._hash, credential.server_key, said)
+        return Step(answer=answer.encode(), user=self._user)

@@ -2,20 +2,24 @@
 
 Kafka takes names and passwords as they are, in UTF-8 (``ScramFormatter.normalize``), where the RFC
 and scramp prepare them (SASLprep): "ª" would become "a", and a password with it would never fit
-the keys that a broker stored. So the exchanges here hand scramp what is prepared already, the
-text itself.
+the keys that a broker stored. So the client hands scramp what is prepared already, the text itself.
+The server's side takes what the patterns of Kafka's ``ScramMessages`` take. It computes HMACs only:
+PBKDF2 is the client's.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
+import re
 import secrets
 from typing import Any, Final
 
 import msgspec
 
 from kafka_admin_proto.errors import MissingExtraError
+from kafka_admin_proto.wire.secrets import MASK
 
 #: The mechanisms, and the names of their hashes in hashlib.
 HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
@@ -23,16 +27,15 @@ HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 LONGEST_MESSAGE_BYTES = 4096
 #: Kafka's least number of rounds, which scramp has too.
 LEAST_ITERATIONS = 4096
-#: What scramp takes for a salt.
-_LEAST_SALT_BYTES = 12
 _NEW_SALT_BYTES = 24
+_NEW_NONCE_BYTES = 24
 
 
 class ScramCredential(msgspec.Struct, frozen=True):
     """What a broker keeps of a user's password, for one mechanism.
 
     Kafka stores the same four (``UserScramCredentialRecord``); ``repr`` masks all but the rounds.
-    ValueError where scramp would refuse them: fewer than 4096 rounds, a salt of under 12 bytes.
+    ValueError for fewer than 4096 rounds, which Kafka refuses.
     """
 
     salt: bytes
@@ -45,10 +48,6 @@ class ScramCredential(msgspec.Struct, frozen=True):
             raise ValueError(
                 f"a SCRAM credential of {self.iterations} iterations; at least {LEAST_ITERATIONS} "
                 "are needed"
-            )
-        if len(self.salt) < _LEAST_SALT_BYTES:
-            raise ValueError(
-                f"a SCRAM salt of {len(self.salt)} bytes; at least {_LEAST_SALT_BYTES} are needed"
             )
 
     @classmethod
@@ -108,12 +107,95 @@ class Verbatim:
         return self._text.encode()
 
 
-def name_in(client_first: str) -> str | None:
-    """The name in a client's first message, as the client wrote it; None if there is none."""
-    parts = client_first.split(",", 3)
-    if len(parts) < 4 or not parts[2].startswith("n="):
-        return None
-    return parts[2][2:].replace("=2C", ",").replace("=3D", "=")
+# What a client sends, in the form that Kafka takes.
+
+_NAME = r"(?:[\x01-\x2B\x2D-\x3C\x3E-\x7F]|=2C|=3D)+"
+_VALUE = r"[\x01-\x2B\x2D-\x7F]+"
+_NONCE = r"[\x21-\x2B\x2D-\x7E]+"
+_EXTENSIONS = rf"(?:,[A-Za-z]+={_VALUE})*"
+_BASE64 = r"(?:[a-zA-Z0-9/+]{4})*(?:[a-zA-Z0-9/+]{3}=|[a-zA-Z0-9/+]{2}==)?"
+_CLIENT_FIRST = re.compile(
+    rf"n,(?:a=(?P<authorization_id>{_NAME}))?,(?:m={_VALUE},)?"
+    rf"n=(?P<name>{_NAME}),r=(?P<nonce>{_NONCE})(?P<extensions>{_EXTENSIONS})"
+)
+_CLIENT_FINAL = re.compile(
+    rf"c=(?P<channel>{_BASE64}),r=(?P<nonce>{_NONCE}){_EXTENSIONS},p=(?P<proof>{_BASE64})"
+)
+
+
+class ClientFirst(msgspec.Struct, frozen=True):
+    """A client's first message.
+
+    ``bare`` is what its proof is about, which ``m=`` is no part of; ``has_token`` says that it
+    wants to authenticate with a delegation token.
+    """
+
+    user: str
+    nonce: str
+    authorization_id: str
+    bare: str
+    has_token: bool
+
+    @classmethod
+    def read(cls, text: str) -> ClientFirst | None:
+        """None for what is no such message."""
+        found = _CLIENT_FIRST.fullmatch(text)
+        if found is None:
+            return None
+        name, nonce, extensions = found["name"], found["nonce"], found["extensions"]
+        return cls(
+            user=name.replace("=2C", ",").replace("=3D", "="),
+            nonce=nonce,
+            authorization_id=found["authorization_id"] or "",
+            bare=f"n={name},r={nonce}{extensions}",
+            has_token=any(
+                key == "tokenauth" and value.lower() == "true"
+                for key, _, value in (each.partition("=") for each in extensions.split(","))
+            ),
+        )
+
+
+class ClientFinal(msgspec.Struct, frozen=True):
+    """A client's last message; ``without_proof`` is what the proof is about."""
+
+    nonce: str
+    proof: bytes
+    without_proof: str
+
+    @classmethod
+    def read(cls, text: str) -> ClientFinal | None:
+        """None for what is no such message."""
+        found = _CLIENT_FINAL.fullmatch(text)
+        if found is None:
+            return None
+        without_proof = f"c={found['channel']},r={found['nonce']}"
+        return cls(found["nonce"], base64.b64decode(found["proof"]), without_proof)
+
+    def __repr__(self) -> str:
+        return f"ClientFinal({MASK!r})"
+
+
+def new_nonce() -> str:
+    """The server's part of a nonce: 24 random bytes as printable text."""
+    return secrets.token_urlsafe(_NEW_NONCE_BYTES)
+
+
+def server_first(nonce: str, credential: ScramCredential) -> str:
+    """The server's challenge."""
+    salt = base64.b64encode(credential.salt).decode()
+    return f"r={nonce},s={salt},i={credential.iterations}"
+
+
+def stored_key_of(name: str, stored_key: bytes, said: bytes, proof: bytes) -> bytes:
+    """The stored key that a proof stands for, which is as long as the key (RFC 5802, section 3)."""
+    signature = hmac.digest(stored_key, said, name)
+    client_key = bytes(a ^ b for a, b in zip(signature, proof, strict=True))
+    return hashlib.new(name, client_key).digest()
+
+
+def server_final(name: str, server_key: bytes, said: bytes) -> str:
+    """The server's own proof."""
+    return f"v={base64.b64encode(hmac.digest(server_key, said, name)).decode()}"
 
 
 def text_of(message: bytes) -> str | None:

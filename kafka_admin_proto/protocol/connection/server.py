@@ -6,7 +6,12 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Literal
 
-from kafka_admin_proto.errors import LocalProtocolError, RemoteProtocolError, TrailingBytesError
+from kafka_admin_proto.errors import (
+    LocalProtocolError,
+    RemoteProtocolError,
+    SaslError,
+    TrailingBytesError,
+)
 from kafka_admin_proto.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
@@ -76,6 +81,8 @@ class ServerConnection(BaseConnection[ServerEvent]):
         #: How many have been answered and sent.
         self._done = 0
         self._held_bytes = 0
+        #: Whether a client that is to authenticate has had the versions, which it gets once.
+        self._knows_versions = False
 
     @property
     def principal(self) -> str | None:
@@ -162,8 +169,8 @@ class ServerConnection(BaseConnection[ServerEvent]):
             raise RemoteProtocolError(f"a request that does not read: {request.problem}")
         if sasl is not None and (sasl.running or self._state is State.AUTHENTICATING):
             allowed = _DURING_SASL if sasl.running else _BEFORE_SASL
-            if api_key not in allowed:
-                raise RemoteProtocolError(
+            if api_key not in allowed or (api_key == API_VERSIONS_KEY and self._knows_versions):
+                raise SaslError(
                     f"a request of {api_words(api_key)} "
                     f"{'during' if sasl.running else 'before'} the authentication"
                 )
@@ -181,6 +188,11 @@ class ServerConnection(BaseConnection[ServerEvent]):
             )
         if api_key in (SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY):
             return self._take_sasl(request)
+        if sasl is not None:
+            if sasl.principal is None:
+                self._knows_versions = True
+            else:
+                sasl.check_session()
         if not request.expects_response:
             return RequestReceived(request, -1)
         return self._take_turn(request)
@@ -203,22 +215,24 @@ class ServerConnection(BaseConnection[ServerEvent]):
         self._answer(request, ApiVersionsResponse(UNSUPPORTED_VERSION, [own]), version=0)
 
     def _take_sasl(self, request: Request) -> ServerEvent | None:
+        """A request of SASL: part of an authentication, or refused as Kafka does elsewhere."""
         sasl, body = self._sasl, request.body
-        if sasl is None:
-            refused = (
-                SaslHandshakeResponse(error_code=_ILLEGAL_SASL_STATE)
-                if request.api_key == SASL_HANDSHAKE_KEY
-                else SaslAuthenticateResponse(
-                    error_code=_ILLEGAL_SASL_STATE,
-                    error_message="this listener does not authenticate",
-                )
-            )
-            self._answer(request, refused)
-            return None
         if isinstance(body, SaslHandshakeRequest):
-            return self._after_sasl(sasl, sasl.take_handshake(request, body))
-        assert isinstance(body, SaslAuthenticateRequest)
-        return self._after_sasl(sasl, sasl.take_authenticate(request, body))
+            if sasl is not None and sasl.may_begin():
+                return self._after_sasl(sasl, sasl.take_handshake(request, body))
+            refused: Message = SaslHandshakeResponse(error_code=_ILLEGAL_SASL_STATE)
+        else:
+            assert isinstance(body, SaslAuthenticateRequest)
+            if sasl is not None and sasl.running:
+                return self._after_sasl(sasl, sasl.take_authenticate(request, body))
+            refused = SaslAuthenticateResponse(
+                error_code=_ILLEGAL_SASL_STATE,
+                error_message="SaslAuthenticate request received after successful authentication",
+            )
+        if sasl is not None:
+            sasl.check_session()
+        self._answer(request, refused)
+        return None
 
     def _after_sasl(
         self, sasl: ServerAuthentication, event: Authenticated | None

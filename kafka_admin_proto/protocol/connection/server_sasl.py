@@ -8,24 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kafka_admin_proto.errors import SaslError
+from kafka_admin_proto.errors import RemoteProtocolError, SaslError
 from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_admin_proto.messages.sasl_authenticate_response import SaslAuthenticateResponse
 from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_admin_proto.messages.sasl_handshake_response import SaslHandshakeResponse
 from kafka_admin_proto.protocol.connection.events import Authenticated
-from kafka_admin_proto.protocol.connection.sasl_server import (
-    Refusing,
-    SaslServer,
-    ServerExchange,
-    Step,
-)
+from kafka_admin_proto.protocol.connection.sasl_server import SaslServer, ServerExchange, Step
 from kafka_admin_proto.protocol.payloads import Request
 from kafka_admin_proto.values import Message
 
 _UNSUPPORTED_SASL_MECHANISM = 33
-_ILLEGAL_SASL_STATE = 34
 _SASL_AUTHENTICATION_FAILED = 58
+#: Seconds from one re-authentication to the next that is taken.
+_REAUTHENTICATION_S = 1.0
 
 
 class ServerAuthentication:
@@ -46,6 +42,11 @@ class ServerAuthentication:
         self._write = write
         self._exchange: ServerExchange | None = None
         self._mechanism = ""
+        #: When the last re-authentication began, and when the session ends, by the server's clock.
+        self._began: float | None = None
+        self._ends: float | None = None
+        #: Why the mechanism of a re-authentication is not taken.
+        self._wrong_mechanism = ""
         #: Who the client is, as Kafka writes it; None before the first authentication.
         self.principal: str | None = None
         #: Whether the client's tokens are bare frames now.
@@ -56,27 +57,43 @@ class ServerAuthentication:
         """Whether a mechanism was agreed on and the exchange is not over."""
         return self._exchange is not None
 
+    def check_session(self) -> None:
+        """RemoteProtocolError when the session is over: the client did not authenticate again."""
+        clock = self._sasl.clock
+        if self._ends is not None and clock is not None and clock() > self._ends:
+            raise RemoteProtocolError(
+                f"a request after the session's {self._sasl.session_lifetime_ms} ms"
+            )
+
+    def may_begin(self) -> bool:
+        """Whether a SaslHandshake that comes now begins an authentication."""
+        if self.principal is None:
+            return True
+        if not self._sasl.session_lifetime_ms:
+            return False
+        if self._sasl.clock is not None:
+            now = self._sasl.clock()
+            if self._began is not None and now - self._began < _REAUTHENTICATION_S:
+                return False
+            self._began = now
+        return True
+
     def take_handshake(self, request: Request, body: SaslHandshakeRequest) -> Authenticated | None:
         """Answer a SaslHandshake; SaslError for a mechanism that is not taken."""
-        again = self.principal is not None
         exchange = self._sasl.exchange(body.mechanism)
-        code = 0
-        if exchange is None:
-            code = _UNSUPPORTED_SASL_MECHANISM
-        elif again and request.api_version == 0:
-            code = _ILLEGAL_SASL_STATE
+        code = 0 if exchange else _UNSUPPORTED_SASL_MECHANISM
         mechanisms = self._sasl.mechanisms
         self._answer(request, SaslHandshakeResponse(error_code=code, mechanisms=mechanisms))
-        if code == _ILLEGAL_SASL_STATE:
-            raise self._error(body.mechanism, "re-authentication needs SaslHandshake v1", code)
         if code:
             known = ", ".join(mechanisms)
             raise self._error(
                 body.mechanism, f"the client asked for a mechanism that is none of {known}", code
             )
-        if again and body.mechanism != self._mechanism:
-            exchange = Refusing("the mechanism may not change in a re-authentication")
-        self._exchange, self._mechanism = exchange, body.mechanism
+        if self.principal is not None and body.mechanism != self._mechanism:
+            self._wrong_mechanism = body.mechanism
+        else:
+            self._mechanism = body.mechanism
+        self._exchange = exchange
         self.bare = request.api_version == 0
         return None
 
@@ -84,25 +101,16 @@ class ServerAuthentication:
         self, request: Request, body: SaslAuthenticateRequest
     ) -> Authenticated | None:
         """Answer a SaslAuthenticate; SaslError, after the answer, for a client that fails."""
-        if self._exchange is None or self.bare:
-            self._answer(
-                request,
-                SaslAuthenticateResponse(
-                    error_code=_ILLEGAL_SASL_STATE,
-                    error_message="SaslAuthenticate without a SaslHandshake v1 in front of it",
-                ),
-            )
-            return None
         step = self._step(body.auth_bytes)
         if step.refusal is not None:
-            words = f"Authentication failed: {step.refusal}"
+            words = self._words(step.refusal)
             self._answer(
                 request,
                 SaslAuthenticateResponse(
                     error_code=_SASL_AUTHENTICATION_FAILED, error_message=words
                 ),
             )
-            raise self._error(self._mechanism, step.refusal, _SASL_AUTHENTICATION_FAILED)
+            raise self._error(self._mechanism, words, _SASL_AUTHENTICATION_FAILED)
         lifetime_ms = 0
         if step.user is not None and request.api_version > 0:
             lifetime_ms = self._sasl.session_lifetime_ms
@@ -116,22 +124,42 @@ class ServerAuthentication:
         """Answer a bare token; SaslError without an answer for a client that fails."""
         step = self._step(token)
         if step.refusal is not None:
-            raise self._error(self._mechanism, step.refusal)
+            raise self._error(self._mechanism, self._words(step.refusal))
         self._write(step.answer)
         return None if step.user is None else self._authenticated(step.user, 0)
 
     def _step(self, token: bytes) -> Step:
+        """What a token led to; SaslError, unanswered, for another mechanism than before."""
         assert self._exchange is not None
+        if self._wrong_mechanism:
+            raise self._error(
+                self._mechanism,
+                f"SASL mechanism '{self._wrong_mechanism}' requested by client is not supported "
+                f"for re-authentication of mechanism '{self._mechanism}'",
+            )
         step = self._exchange.take(token)
         before = self.principal
         if step.user is not None and before not in (None, f"User:{step.user}"):
-            return Step(refusal="the user may not change in a re-authentication")
+            return Step(
+                refusal="Cannot change principals during re-authentication from "
+                f"User.{str(before).removeprefix('User:')}: User.{step.user}"
+            )
         return step
+
+    def _words(self, refusal: str) -> str:
+        """Kafka's words for a refusal."""
+        kind = "authentication" if self.principal is None else "re-authentication"
+        return refusal or (
+            f"Authentication failed during {kind} due to invalid credentials with SASL mechanism "
+            f"{self._mechanism}"
+        )
 
     def _authenticated(self, user: str, lifetime_ms: int) -> Authenticated:
         again = self.principal is not None
         self.principal = f"User:{user}"
         self._exchange, self.bare = None, False
+        if self._sasl.clock is not None and self._sasl.session_lifetime_ms:
+            self._ends = self._sasl.clock() + self._sasl.session_lifetime_ms / 1000
         return Authenticated(self.principal, self._mechanism, lifetime_ms, again)
 
     def _error(self, mechanism: str, fault: str, code: int = 0) -> SaslError:

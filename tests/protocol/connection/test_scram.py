@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import MissingExtraError
-from kafka_admin_proto.protocol.connection import SaslScram, SaslServer, ScramCredential
+from kafka_admin_proto.protocol.connection import SaslScram, SaslServer, ScramCredential, scram
 from kafka_admin_proto.protocol.connection.sasl_client import ClientExchange
 from kafka_admin_proto.protocol.connection.sasl_server import ServerExchange
 from tests.everything import EXHAUSTIVE
@@ -58,7 +58,7 @@ def test_the_example_of_rfc_7677(monkeypatch: pytest.MonkeyPatch) -> None:
     client = SaslScram("SCRAM-SHA-256", "user", "pencil").exchange(LIMIT)
     assert client.first() == b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO"
     own = "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
-    monkeypatch.setattr(nonce, "create", classmethod(lambda cls: cls(own)))
+    monkeypatch.setattr(scram, "new_nonce", lambda: own)
     server = server_for("SCRAM-SHA-256", credential)
     first = server.take(b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO").answer
     both = b"r=rOprNGfwEbeRWgbNEkqO" + own.encode()
@@ -80,9 +80,8 @@ def test_both_ends_agree_about_any_password(
     client = SaslScram(mechanism, user, password).exchange(LIMIT)
     server = server_for(mechanism, credential)
     step = server.take(client.first())
-    if step.refusal is not None:  # SASLprep, which the library applies to names, forbids this one
-        with pytest.raises(scramp.ScramException):
-            scramp.core.Username(user)
+    if step.refusal is not None:  # Kafka's pattern of a message
+        assert not user.isascii()
         return
     final = proof_of(client, step.answer)
     assert server.take(final).user == user
@@ -167,8 +166,6 @@ def test_mechanisms_and_credentials_that_are_none() -> None:
         SaslScram("SCRAM-SHA-1", "me", "x")
     with pytest.raises(ValueError, match="at least 4096"):
         ScramCredential.of_password("SCRAM-SHA-256", "x", iterations=4095)
-    with pytest.raises(ValueError, match="salt of 11 bytes"):
-        ScramCredential.of_password("SCRAM-SHA-256", "x", salt=b"x" * 11)
     with pytest.raises(ValueError, match="without a mechanism lets nobody in"):
         SaslServer()
 
@@ -177,9 +174,9 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scramp", None)
     with pytest.raises(MissingExtraError, match=r"kafka-admin-proto\[live\]"):
         SaslScram("SCRAM-SHA-256", "me", "x")
-    with pytest.raises(MissingExtraError):
-        SaslServer(scram_sha_256=lambda user: None)
-    SaslServer(plain=lambda user, password: True)
+    server = SaslServer(scram_sha_256=lambda user: None).exchange("SCRAM-SHA-256")
+    assert server is not None
+    assert server.take(b"n,,n=me,r=x").refusal == ""
 
 
 def test_a_credential_is_masked_and_kept() -> None:
