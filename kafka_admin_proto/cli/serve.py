@@ -39,6 +39,8 @@ if TYPE_CHECKING:
               help="A class that decides which configs may be set.")  # fmt: skip
 @click.option("--config", "configs", multiple=True, metavar="NAME=VALUE",
               help="A config of every broker, as in its properties file.")  # fmt: skip
+@click.option("--propagation-delay", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS",
+              help="How late brokers see a change that another one was asked for.")  # fmt: skip
 @click.option("--log", is_flag=True, help="Show each request and its response on stderr.")
 def serve(
     brokers: int,
@@ -51,6 +53,7 @@ def serve(
     policy: str | None,
     alter_config_policy: str | None,
     configs: tuple[str, ...],
+    propagation_delay: float,
     log: bool,
 ) -> None:
     """Serve a cluster until SIGINT or SIGTERM.
@@ -76,6 +79,7 @@ def serve(
         port=port,
         configs=pairs,
         data=data,
+        propagation_delay_s=propagation_delay,
         rules=rules,
         create_topic_policy=_policy(policy),
         alter_config_policy=_policy(alter_config_policy),

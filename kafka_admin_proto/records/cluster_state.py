@@ -283,6 +283,28 @@ class ClusterState(msgspec.Struct, kw_only=True):
         level = self.features.get(METADATA_VERSION)
         return None if level is None else version_name(level)
 
+    def copied(self) -> ClusterState:
+        """An independent cluster: what is applied to one of them does not change the other.
+
+        Partitions and credentials are shared, since a record replaces them.
+        """
+        return msgspec.structs.replace(
+            self,
+            features=dict(self.features),
+            voters=dict(self.voters),
+            controllers=dict(self.controllers),
+            brokers={each: msgspec.structs.replace(one) for each, one in self.brokers.items()},
+            topics={
+                each: Topic(one.name, one.id, dict(one.partitions))
+                for each, one in self.topics.items()
+            },
+            configs={each: ConfigValues(values) for each, values in self.configs.items()},
+            acls=dict(self.acls),
+            quotas={each: dict(rates) for each, rates in self.quotas.items()},
+            scram_users=dict(self.scram_users),
+            delegation_tokens=dict(self.delegation_tokens),
+        )
+
     def items(self, *, mask: bool = True) -> Items:
         """Everything as kind → name → fields, kinds and names in a settled order.
 

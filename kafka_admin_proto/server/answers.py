@@ -1,56 +1,86 @@
 """Answers to requests, and those to questions kept as bytes until the cluster changes.
 
 Clients of a test ask the same over and over: Metadata, ApiVersions. An answer that depends on the
-node, the question and the log alone is encoded once, and forgotten when the log goes on.
+node, the question and the log alone is encoded once, and forgotten when the log goes on for those
+who answer it.
 """
 
 from __future__ import annotations
 
 from kafka_admin_proto.protocol.payloads import Request
-from kafka_admin_proto.server.handlers import Answer, Caller, handler
-from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.brokers.views import Views
+from kafka_admin_proto.server.handlers import OF_BROKERS, Answer, Caller, handler
 
 #: Metadata, ApiVersions, DescribeConfigs, ListPartitionReassignments, DescribeCluster,
 #: ListConfigResources, DescribeTopicPartitions.
 _QUESTIONS = frozenset({3, 18, 32, 46, 60, 74, 75})
-#: Bytes of answers that are kept at most.
+#: Bytes of answers that are kept at most, for each view.
 _KEPT_BYTES = 16 << 20
 
 _Key = tuple[int, str, int, int, bytes]
 
 
-class Answers:
-    """What the nodes of a cluster answer."""
+class _Kept:
+    """The answers from one view; ``stamp`` is how far it was in the log."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._kept: dict[_Key, bytes] = {}
-        self._bytes = 0
-        self._stamp: tuple[int, int] = (-1, -1)
+    def __init__(self) -> None:
+        self.stamp: tuple[int, int] = (-1, -1)
+        self.bodies: dict[_Key, bytes] = {}
+        self.bytes = 0
+
+    def forget(self, stamp: tuple[int, int]) -> None:
+        """Begin again, with a view that is there now."""
+        self.bodies.clear()
+        self.stamp, self.bytes = stamp, 0
+
+
+class Answers:
+    """What the nodes of a cluster answer, each from its view."""
+
+    def __init__(self, views: Views) -> None:
+        self._views = views
+        self._kept: dict[int, _Kept] = {}
 
     def encoded(self, caller: Caller, request: Request) -> bytes | None:
         """The body of a kept answer; None where there is none."""
-        state = self._state
-        stamp = state.end_offset, state.controller
-        if stamp != self._stamp:
-            self._kept.clear()
-            self._bytes, self._stamp = 0, stamp
+        view = self._view(caller, request)
+        kept = self._kept.get(self._number(view, caller))
+        if kept is None:
             return None
-        return self._kept.get(_key(caller, request))
+        stamp = view.end_offset, view.controller
+        if stamp != kept.stamp:
+            kept.forget(stamp)
+            return None
+        return kept.bodies.get(_key(caller, request))
 
     def answer(self, caller: Caller, request: Request) -> Answer | bytes:
         """The answer of a node, its records appended: as bytes where they will be wanted again."""
-        answer = handler(request.api_key)(self._state, request.body, caller)
-        self._state.append(answer.records)
+        view = self._view(caller, request)
+        answer = handler(request.api_key)(view, request.body, caller)
+        self._views.state.append(answer.records)
         if answer.records or request.api_key not in _QUESTIONS:
             return answer
         body = answer.response.encode(request.api_version)
-        if self._bytes + len(body) > _KEPT_BYTES:
-            self._kept.clear()
-            self._bytes = 0
-        self._kept[_key(caller, request)] = body
-        self._bytes += len(body) + len(request.data)
+        self._keep(view, caller, request, body)
         return body
+
+    def _view(self, caller: Caller, request: Request) -> View:
+        if request.api_key in OF_BROKERS:
+            return self._views.of(caller.node_id)
+        return self._views.state
+
+    def _number(self, view: View, caller: Caller) -> int:
+        """Answers of brokers that share the controller's view are kept together, under 0."""
+        return 0 if view is self._views.state else caller.node_id
+
+    def _keep(self, view: View, caller: Caller, request: Request, body: bytes) -> None:
+        kept = self._kept.setdefault(self._number(view, caller), _Kept())
+        stamp = view.end_offset, view.controller
+        if stamp != kept.stamp or kept.bytes + len(body) > _KEPT_BYTES:
+            kept.forget(stamp)
+        kept.bodies[_key(caller, request)] = body
+        kept.bytes += len(body) + len(request.data)
 
 
 def _key(caller: Caller, request: Request) -> _Key:

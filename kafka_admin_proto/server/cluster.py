@@ -22,6 +22,7 @@ from uuid import UUID, uuid4
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.bootstrap import Registration, fence, first_records, register
+from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import served_apis
 from kafka_admin_proto.server.network.connection import NodeConnection, Service, Trace
 from kafka_admin_proto.server.network.node import Listener, Node
@@ -31,10 +32,12 @@ from kafka_admin_proto.server.state import State
 if TYPE_CHECKING:
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
     from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
+    from kafka_admin_proto.values import Message
 
 _RECEIVE_BYTES = 64 << 10
 #: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
 _NO_FOLDER = "/tmp/kafka-logs-"
+_NOT_STARTED = "the cluster has not been started; enter it first"
 
 
 class Cluster:
@@ -42,8 +45,9 @@ class Cluster:
 
     ``port`` is the first node's, the others have the next ones; 0 takes free ones. ``configs``
     are configs of every broker, as in its properties file; ``racks`` those of the nodes in their
-    order. New replicas of a partition are in sync after ``sync_delay_s``
-    seconds. ``rules`` are those of CreateTopics, and the policies are asked as KIP-108 has it.
+    order. New replicas of a partition are in sync after ``sync_delay_s`` seconds. Each broker
+    answers from its own view of the metadata log, which is ``propagation_delay_s`` behind.
+    ``rules`` are those of CreateTopics, and the policies are asked as KIP-108 has it.
     ``trace`` is called with each request and its response. With ``data`` the metadata log
     is kept in that folder, in Kafka's format, and a cluster that is there already goes on; without
     it the cluster is in memory and ends with its context.
@@ -61,6 +65,7 @@ class Cluster:
         racks: Sequence[str] = (),
         data: str | os.PathLike[str] | None = None,
         sync_delay_s: float = 0.1,
+        propagation_delay_s: float = 0.0,
         rules: Literal["shipped", "kip-4"] = "shipped",
         create_topic_policy: CreateTopicPolicy | None = None,
         alter_config_policy: AlterConfigPolicy | None = None,
@@ -79,6 +84,7 @@ class Cluster:
         self._configs = dict(configs or {})
         self._racks = racks
         self._sync_delay_s = sync_delay_s
+        self._propagation_delay_s = propagation_delay_s
         self._rules = rules
         self._create_topic_policy = create_topic_policy
         self._alter_config_policy = alter_config_policy
@@ -88,6 +94,7 @@ class Cluster:
         self._trace = trace
         self._nodes: dict[int, Node] = {}
         self._state: State | None = None
+        self._views: Views | None = None
 
     @property
     def bootstrap_servers(self) -> str:
@@ -99,8 +106,27 @@ class Cluster:
     def state(self) -> State:
         """What the cluster's metadata log says."""
         if self._state is None:
-            raise RuntimeError("the cluster has not been started; enter it first")
+            raise RuntimeError(_NOT_STARTED)
         return self._state
+
+    @property
+    def views(self) -> Views:
+        """What each broker knows of the cluster."""
+        if self._views is None:
+            raise RuntimeError(_NOT_STARTED)
+        return self._views
+
+    def delay_metadata(self, delay_s: float, broker: int | None = None) -> None:
+        """Let a broker, or all, see changes so many seconds after they were made.
+
+        With 0 the broker has seen everything when this returns; ``math.inf`` holds it back until
+        another delay is set.
+        """
+        views = self.views
+        if delay_s < 0:
+            raise ValueError(f"a delay is 0 or more seconds, not {delay_s}")
+        for each in self._nodes if broker is None else (self._node(broker).id,):
+            views.delay(each, delay_s)
 
     async def start(self) -> None:
         """Listen on every port. Raises OSError where one cannot be had."""
@@ -121,11 +147,12 @@ class Cluster:
                 node.release()
             raise
         self._set_up(state)
-        if state.reassigned:
-            asyncio.get_running_loop().call_later(state.sync_delay_s, catch_up, state)
+        views = self._views = Views(state)
+        self.delay_metadata(self._propagation_delay_s)
+        state.followers.append(self._appended)
+        self._appended((), 0)
         service = Service(
-            state,
-            Answers(state),
+            Answers(views),
             served_apis(self._release),
             self._limits,
             memoryview(bytearray(_RECEIVE_BYTES)),
@@ -143,10 +170,18 @@ class Cluster:
             if policy is not None:
                 policy.configure(state.static[state.controller])
 
+    def _appended(self, records: Sequence[Message], offset: int) -> None:
+        """Let replicas that are to be in sync be so after a while."""
+        state = self.state
+        if state.reassigned:
+            asyncio.get_running_loop().call_later(state.sync_delay_s, catch_up, state)
+
     async def stop(self) -> None:
         """Close every socket; nothing of the cluster is left."""
         for node in self._nodes.values():
             await node.close()
+        if self._views is not None:
+            self._views.end()
         if self._state is not None:
             self._state.reassigned.clear()  # what is not in sync by now goes on at the next start
             for policy in (self._create_topic_policy, self._alter_config_policy):
@@ -173,6 +208,11 @@ class Cluster:
     ) -> None:
         await self.stop()
 
+    def _node(self, broker: int) -> Node:
+        if broker not in self._nodes:
+            raise ValueError(f"there is no broker {broker}; brokers are 1 to {self._brokers}")
+        return self._nodes[broker]
+
     def _listener(self, port: int) -> Listener:
         return Listener("PLAINTEXT", self._host, self._advertised, port)
 
@@ -196,7 +236,7 @@ class Cluster:
         check_release(found.state, self._release, self._data)
         static = self._static(dict(zip(self._nodes, map(str, found.folders), strict=True)))
         state = State(self._release, found.cluster_id, static, found.state, found.log)
-        state.epoch = found.log.epoch
+        state.quorum.epoch = found.log.epoch
         found.log.lead(state.controller, list(self._nodes), state.end_offset)
         state.pass_offset()
         if found.new:

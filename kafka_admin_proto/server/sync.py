@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from kafka_admin_proto.server.cluster import Cluster
 from kafka_admin_proto.server.state import State
+
+_T = TypeVar("_T")
 
 
 class SyncCluster:
@@ -29,6 +32,10 @@ class SyncCluster:
         """What the cluster's metadata log says; it changes in another thread."""
         return self._cluster.state
 
+    def delay_metadata(self, delay_s: float, broker: int | None = None) -> None:
+        """As ``Cluster.delay_metadata``."""
+        self._run(_called(self._cluster.delay_metadata, delay_s, broker))
+
     def start(self) -> None:
         """Listen on every port. Raises OSError where one cannot be had."""
         loop = self._loop = asyncio.new_event_loop()
@@ -37,7 +44,7 @@ class SyncCluster:
         )
         thread.start()
         try:
-            asyncio.run_coroutine_threadsafe(self._cluster.start(), loop).result()
+            self._run(self._cluster.start())
         except BaseException:
             self._end()
             raise
@@ -45,7 +52,7 @@ class SyncCluster:
     def stop(self) -> None:
         """Close every socket and end the thread."""
         if self._loop is not None:
-            asyncio.run_coroutine_threadsafe(self._cluster.stop(), self._loop).result()
+            self._run(self._cluster.stop())
             self._end()
 
     def __enter__(self) -> Self:
@@ -60,6 +67,13 @@ class SyncCluster:
     ) -> None:
         self.stop()
 
+    def _run(self, call: Coroutine[Any, Any, _T]) -> _T:
+        """The result of a call in the cluster's thread."""
+        if self._loop is None:
+            call.close()
+            raise RuntimeError("the cluster has not been started; enter it first")
+        return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+
     def _end(self) -> None:
         loop, thread = self._loop, self._thread
         assert loop is not None
@@ -68,3 +82,8 @@ class SyncCluster:
         thread.join()
         loop.close()
         self._loop = self._thread = None
+
+
+async def _called(call: Callable[..., _T], *arguments: Any) -> _T:
+    """A plain call, to be made in the event loop."""
+    return call(*arguments)

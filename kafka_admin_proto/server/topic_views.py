@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_admin_proto.records.cluster_state import Partition
-from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.brokers.view import View
 
 LEADER_NOT_AVAILABLE = 5
 REPLICA_NOT_AVAILABLE = 9
@@ -14,13 +14,13 @@ CLUSTER_OPERATIONS = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
 GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8, 10, 11))
 
 
-def offline_replicas(state: State, partition: Partition) -> list[int]:
+def offline_replicas(state: View, partition: Partition) -> list[int]:
     """The replicas whose broker is not there."""
     brokers = state.cluster.brokers
     return [each for each in partition.replicas if each not in brokers or brokers[each].fenced]
 
 
-def leader_of(state: State, partition: Partition) -> tuple[int, int]:
+def leader_of(state: View, partition: Partition) -> tuple[int, int]:
     """(leader, error code): -1 and LEADER_NOT_AVAILABLE where clients can reach none."""
     broker = state.cluster.brokers.get(partition.leader)
     if broker is None or broker.fenced:

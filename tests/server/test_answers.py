@@ -6,6 +6,7 @@ from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.protocol.payload_writers import write_request
 from kafka_admin_proto.protocol.payloads import Request, read_request
 from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import Caller
 from kafka_admin_proto.values import Message
 from tests.everything import draws
@@ -27,7 +28,7 @@ def asked(node: int, question: Request) -> Caller:
 
 def test_kept_until_the_log_goes_on() -> None:
     served = Served()
-    answers = Answers(served.state)
+    answers = Answers(Views(served.state))
     question = seen(MetadataRequest(topics=None), 12)
     assert answers.encoded(asked(1, question), question) is None
     first = answers.answer(asked(1, question), question)
@@ -43,7 +44,7 @@ class _Compared(DrawnSteps):
 
     def reset(self) -> None:
         super().reset()
-        self._answers = Answers(self.served.state)
+        self._answers = Answers(Views(self.served.state))
 
     def request(self, step: Step, request: Message) -> None:
         question = seen(request, step.version)

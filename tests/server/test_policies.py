@@ -107,9 +107,9 @@ def kip_4() -> Served:
 
 
 def test_the_controller_alone_answers(kip_4: Served) -> None:
-    kip_4.state.controller = 2
+    kip_4.state.quorum.controller = 2
     assert create(kip_4, topic("a"))[0][1] == 41
-    kip_4.state.controller = 1
+    kip_4.state.quorum.controller = 1
     assert create(kip_4, topic("a"))[0][1] == 0
 
 

@@ -1,8 +1,10 @@
 """What a broker does with each api: one module per api, named after it.
 
 A handler is a function of (state, request, caller) that gives the response and the records to
-append; it does no IO. ``HANDLERS`` is the list of what is served: ApiVersions is derived from it
-and from the versions that the release has (``schemas/releases.json``).
+append; it does no IO. What a broker answers by itself (``OF_BROKERS``) is answered from the view of
+the broker that is asked, all else from the active controller's state. ``HANDLERS`` is the list of
+what is served: ApiVersions is derived from it and from the versions that the release has
+(``schemas/releases.json``).
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ import msgspec
 from kafka_admin_proto.protocol.releases import release as release_facts
 from kafka_admin_proto.protocol.versions import Api
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
 #: Api key → the module in this package whose ``handle`` answers it.
@@ -52,6 +53,9 @@ HANDLERS = {
     81: "remove_raft_voter",
 }
 
+#: What a broker answers from its own view of the metadata log; the rest goes to the controller.
+OF_BROKERS = frozenset({3, 10, 16, 18, 29, 32, 35, 48, 50, 60, 74, 75})
+
 
 class Caller(msgspec.Struct, frozen=True):
     """Who asks, and where: the node and its listener, and the version that it was asked in.
@@ -74,7 +78,8 @@ class Answer(msgspec.Struct):
     records: list[Message] = []
 
 
-Handler = Callable[[State, Any, Caller], Answer]
+#: Called with a ``View`` for an api in ``OF_BROKERS``, with the ``State`` for another one.
+Handler = Callable[[Any, Any, Caller], Answer]
 
 
 @cache

@@ -15,15 +15,15 @@ from kafka_admin_proto.messages.api_versions_response import (
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import INVALID_REQUEST
 from kafka_admin_proto.server.handlers import Answer, Caller, served_apis
-from kafka_admin_proto.server.state import State
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 _FROM_LEVEL_0 = 4
 
 
-def handle(state: State, request: ApiVersionsRequest, caller: Caller) -> Answer:
+def handle(state: View, request: ApiVersionsRequest, caller: Caller) -> Answer:
     """Apis in the versions of the release; features as supported and as in force."""
     if caller.version >= 3:
         texts = (request.client_software_name, request.client_software_version)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
 from kafka_admin_proto.messages.describe_acls_response import DescribeAclsResponse
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import SECURITY_DISABLED
 from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.state import State
 
 _TEXT = "No Authorizer is configured on the broker"
 
 
-def handle(state: State, request: DescribeAclsRequest, caller: Caller) -> Answer:
+def handle(state: View, request: DescribeAclsRequest, caller: Caller) -> Answer:
     """SECURITY_DISABLED for the whole request."""
     return Answer(DescribeAclsResponse(error_code=SECURITY_DISABLED, error_message=_TEXT))

@@ -15,10 +15,10 @@ from kafka_admin_proto.messages.describe_client_quotas_response import (
     EntryData,
     ValueData,
 )
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import INVALID_REQUEST, UNSUPPORTED_VERSION, ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.quotas import ENTITY_TYPES, IP
-from kafka_admin_proto.server.state import State
 
 _EXACT, _DEFAULT, _SPECIFIED = 0, 1, 2
 _NAMES = {
@@ -28,7 +28,7 @@ _NAMES = {
 }
 
 
-def handle(state: State, request: DescribeClientQuotasRequest, caller: Caller) -> Answer:
+def handle(state: View, request: DescribeClientQuotasRequest, caller: Caller) -> Answer:
     """Entities that have every component; with ``strict`` those that have no other one."""
     try:
         exact, specified = _checked(request.components)

@@ -10,8 +10,8 @@ from kafka_admin_proto.messages.describe_cluster_response import (
     DescribeClusterBroker,
     DescribeClusterResponse,
 )
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topic_views import CLUSTER_OPERATIONS
 
 _BROKERS, _CONTROLLERS = 1, 2
@@ -19,7 +19,7 @@ _MISMATCHED_ENDPOINT_TYPE = 114
 _UNSUPPORTED_ENDPOINT_TYPE = 115
 
 
-def handle(state: State, request: DescribeClusterRequest, caller: Caller) -> Answer:
+def handle(state: View, request: DescribeClusterRequest, caller: Caller) -> Answer:
     """What a broker's listener answers: of brokers, never of controllers."""
     if caller.version >= 1 and request.endpoint_type != _BROKERS:
         if request.endpoint_type == _CONTROLLERS:

@@ -18,6 +18,14 @@ from kafka_admin_proto.messages.describe_configs_response import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kafka_admin_proto.server.brokers.view import (
+    BROKER_LOGGER_RESOURCE,
+    BROKER_RESOURCE,
+    CLIENT_METRICS_RESOURCE,
+    GROUP_RESOURCE,
+    TOPIC_RESOURCE,
+    View,
+)
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition
 from kafka_admin_proto.server.configs.sources import (
     CLIENT_METRICS,
@@ -37,14 +45,6 @@ from kafka_admin_proto.server.failures import (
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.java import parse_integer
-from kafka_admin_proto.server.state import (
-    BROKER_LOGGER_RESOURCE,
-    BROKER_RESOURCE,
-    CLIENT_METRICS_RESOURCE,
-    GROUP_RESOURCE,
-    TOPIC_RESOURCE,
-    State,
-)
 from kafka_admin_proto.server.topic_names import check_topic_name
 
 _KINDS = (
@@ -59,7 +59,7 @@ _TYPES = (
 _Row = tuple[str | None, int, list[tuple[str, str | None, int]]]
 
 
-def handle(state: State, request: DescribeConfigsRequest, caller: Caller) -> Answer:
+def handle(state: View, request: DescribeConfigsRequest, caller: Caller) -> Answer:
     """Each resource for itself; a kind that no release knows fails the request."""
     known = _KINDS if state.definitions.group else _KINDS[:-1]
     if any(each.resource_type not in known for each in request.resources):
@@ -84,7 +84,7 @@ def handle(state: State, request: DescribeConfigsRequest, caller: Caller) -> Ans
 
 
 def _described(
-    state: State,
+    state: View,
     resource: DescribeConfigsResource,
     request: DescribeConfigsRequest,
     caller: Caller,
@@ -131,7 +131,7 @@ def _read_only(config: ConfigDefinition, kind: int) -> bool:
     return kind == BROKER_RESOURCE and config.update is None
 
 
-def _topic(state: State, name: str, node_id: int) -> dict[ConfigDefinition, _Row]:
+def _topic(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]:
     check_topic_name(name)
     if state.topic(name) is None:
         raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION)
@@ -149,7 +149,7 @@ def _topic(state: State, name: str, node_id: int) -> dict[ConfigDefinition, _Row
     return rows
 
 
-def _broker(state: State, name: str, node_id: int) -> dict[ConfigDefinition, _Row]:
+def _broker(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]:
     broker = state.broker_configs(node_id)
     if name:
         _check_broker_id(name, node_id, empty="or empty string, but")
@@ -180,12 +180,12 @@ def _broker(state: State, name: str, node_id: int) -> dict[ConfigDefinition, _Ro
     return rows
 
 
-def _broker_config(state: State, key: str) -> ConfigDefinition:
+def _broker_config(state: View, key: str) -> ConfigDefinition:
     """The definition; one for a name that Kafka does not know, whose value is never shown."""
     return state.definitions.brokers.get(key) or ConfigDefinition(key, "UNKNOWN")
 
 
-def _metrics(state: State, name: str) -> dict[ConfigDefinition, _Row]:
+def _metrics(state: View, name: str) -> dict[ConfigDefinition, _Row]:
     if not name:
         raise ApiFailure(INVALID_REQUEST, "Client metrics subscription name must not be empty")
     own = state.configs(CLIENT_METRICS_RESOURCE, name)
@@ -206,7 +206,7 @@ def _metrics(state: State, name: str) -> dict[ConfigDefinition, _Row]:
     }
 
 
-def _group(state: State, name: str, node_id: int) -> dict[ConfigDefinition, _Row]:
+def _group(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]:
     if not name:
         raise ApiFailure(INVALID_REQUEST, "Group name must not be empty")
     own, broker = state.configs(GROUP_RESOURCE, name), state.broker_configs(node_id)
@@ -226,7 +226,7 @@ def _group(state: State, name: str, node_id: int) -> dict[ConfigDefinition, _Row
 
 
 def _synonyms(
-    state: State, broker: BrokerConfigs, names: tuple[str, ...], first: str | None = None
+    state: View, broker: BrokerConfigs, names: tuple[str, ...], first: str | None = None
 ) -> list[tuple[str, str | None, int]]:
     """(name, text, source) of what the broker has under these names, what counts most first.
 

@@ -14,11 +14,11 @@ from kafka_admin_proto.messages.describe_log_dirs_response import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.state import State
 
 
-def handle(state: State, request: DescribeLogDirsRequest, caller: Caller) -> Answer:
+def handle(state: View, request: DescribeLogDirsRequest, caller: Caller) -> Answer:
     """The replicas of this node, those asked for or all."""
     if request.topics is None:
         wanted = [(each, sorted(each.partitions)) for each in state.cluster.topics.values()]

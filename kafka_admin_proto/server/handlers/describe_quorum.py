@@ -50,7 +50,7 @@ def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answ
         )
         for each in state.static
     ]
-    quorum = PartitionData(0, 0, "", state.controller, state.epoch, end, voters)
+    quorum = PartitionData(0, 0, "", state.controller, state.quorum.epoch, end, voters)
     response.topics = [TopicData(CLUSTER_METADATA, [quorum])]
     if caller.version >= 2:
         response.nodes = [

@@ -15,19 +15,19 @@ from kafka_admin_proto.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponseTopic,
 )
 from kafka_admin_proto.records.cluster_state import Topic
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import (
     INVALID_REQUEST,
     INVALID_TOPIC,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topic_names import INTERNAL, is_valid
 from kafka_admin_proto.server.topic_views import TOPIC_OPERATIONS, leader_of, offline_replicas
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 
 
-def handle(state: State, request: DescribeTopicPartitionsRequest, caller: Caller) -> Answer:
+def handle(state: View, request: DescribeTopicPartitionsRequest, caller: Caller) -> Answer:
     """Topics by name from the cursor on, and no more partitions than the limit."""
     cursor = request.cursor
     start = "" if cursor is None else cursor.topic_name
@@ -63,7 +63,7 @@ def handle(state: State, request: DescribeTopicPartitionsRequest, caller: Caller
 
 
 def _described(
-    state: State, topic: Topic, first: int, end: int
+    state: View, topic: Topic, first: int, end: int
 ) -> DescribeTopicPartitionsResponseTopic:
     rows = []
     for number in range(first, end):

@@ -15,17 +15,17 @@ from kafka_admin_proto.messages.describe_user_scram_credentials_response import 
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import DUPLICATE_RESOURCE, RESOURCE_NOT_FOUND
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.scram import MECHANISMS
-from kafka_admin_proto.server.state import State
 
 _TWICE = "Cannot describe SCRAM credentials for the same user twice in a single request: "
 _ABSENT = "Attempt to describe a user credential that does not exist: "
 
 
-def handle(state: State, request: DescribeUserScramCredentialsRequest, caller: Caller) -> Answer:
+def handle(state: View, request: DescribeUserScramCredentialsRequest, caller: Caller) -> Answer:
     """The users that are asked for; all where none is."""
     users = state.cluster.scram_users
     if request.users:

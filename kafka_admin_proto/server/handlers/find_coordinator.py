@@ -11,20 +11,20 @@ from kafka_admin_proto.messages.find_coordinator_response import (
     Coordinator,
     FindCoordinatorResponse,
 )
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import (
     COORDINATOR_NOT_AVAILABLE,
     INVALID_REQUEST,
     MALFORMED,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.state import State
 
 _GROUP, _TRANSACTION, _SHARE = 0, 1, 2
 _SEVERAL_KEYS = 4
 _NOT_AVAILABLE = "The coordinator is not available."
 
 
-def handle(state: State, request: FindCoordinatorRequest, caller: Caller) -> Answer:
+def handle(state: View, request: FindCoordinatorRequest, caller: Caller) -> Answer:
     """COORDINATOR_NOT_AVAILABLE for each group and transaction, as before the first of them."""
     share = request.key_type == _SHARE
     if request.key_type in (_GROUP, _TRANSACTION) or (share and state.release < "4"):

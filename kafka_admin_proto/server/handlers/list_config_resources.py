@@ -10,16 +10,16 @@ from kafka_admin_proto.messages.list_config_resources_response import (
     ConfigResource,
     ListConfigResourcesResponse,
 )
-from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION
-from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.state import (
+from kafka_admin_proto.server.brokers.view import (
     BROKER_LOGGER_RESOURCE,
     BROKER_RESOURCE,
     CLIENT_METRICS_RESOURCE,
     GROUP_RESOURCE,
     TOPIC_RESOURCE,
-    State,
+    View,
 )
+from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION
+from kafka_admin_proto.server.handlers import Answer, Caller
 
 _KINDS = (
     TOPIC_RESOURCE, BROKER_RESOURCE, BROKER_LOGGER_RESOURCE, CLIENT_METRICS_RESOURCE,
@@ -27,7 +27,7 @@ _KINDS = (
 )  # fmt: skip
 
 
-def handle(state: State, request: ListConfigResourcesRequest, caller: Caller) -> Answer:
+def handle(state: View, request: ListConfigResourcesRequest, caller: Caller) -> Answer:
     """Every topic and broker; groups and subscriptions that were configured."""
     kinds = [CLIENT_METRICS_RESOURCE] if caller.version == 0 else request.resource_types or _KINDS
     if any(each not in _KINDS for each in kinds):
@@ -38,7 +38,7 @@ def handle(state: State, request: ListConfigResourcesRequest, caller: Caller) ->
     return Answer(ListConfigResourcesResponse(config_resources=rows))
 
 
-def _names(state: State, kind: int) -> list[str]:
+def _names(state: View, kind: int) -> list[str]:
     if kind == TOPIC_RESOURCE:
         return list(state.topic_names)
     if kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):

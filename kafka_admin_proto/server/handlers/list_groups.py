@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from kafka_admin_proto.messages.list_groups_request import ListGroupsRequest
 from kafka_admin_proto.messages.list_groups_response import ListGroupsResponse
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.state import State
 
 
-def handle(state: State, request: ListGroupsRequest, caller: Caller) -> Answer:
+def handle(state: View, request: ListGroupsRequest, caller: Caller) -> Answer:
     """No group, as of a broker that coordinates none."""
     return Answer(ListGroupsResponse())

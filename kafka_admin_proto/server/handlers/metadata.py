@@ -19,6 +19,7 @@ from kafka_admin_proto.messages.metadata_response import (
     MetadataResponseTopic,
 )
 from kafka_admin_proto.records.cluster_state import Topic
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import (
     INVALID_REQUEST,
     INVALID_TOPIC,
@@ -27,7 +28,6 @@ from kafka_admin_proto.server.failures import (
 )
 from kafka_admin_proto.server.handlers import Answer, Caller, handler
 from kafka_admin_proto.server.java import hash_order
-from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topic_names import CLUSTER_METADATA, INTERNAL, is_valid
 from kafka_admin_proto.server.topic_views import (
     CLUSTER_OPERATIONS,
@@ -43,7 +43,7 @@ _CREATION_TIMEOUT_MS = 30_000
 _NOT_ASKED = -(1 << 31)
 
 
-def handle(state: State, request: MetadataRequest, caller: Caller) -> Answer:
+def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
     """Live brokers, and the topics asked for; one that is not there may be created."""
     version = caller.version
     wanted = request.topics
@@ -96,7 +96,7 @@ def handle(state: State, request: MetadataRequest, caller: Caller) -> Answer:
     )
 
 
-def _some_broker(state: State, brokers: list[MetadataResponseBroker]) -> int:
+def _some_broker(state: View, brokers: list[MetadataResponseBroker]) -> int:
     """KRaft's brokers name any live broker as the controller: each forwards what is for it."""
     ids = [each.node_id for each in brokers]
     if not ids:
@@ -104,7 +104,7 @@ def _some_broker(state: State, brokers: list[MetadataResponseBroker]) -> int:
     return state.controller if state.controller in ids else ids[0]
 
 
-def _described(state: State, topic: Topic, operations: int, version: int) -> MetadataResponseTopic:
+def _described(state: View, topic: Topic, operations: int, version: int) -> MetadataResponseTopic:
     partitions = []
     for number, partition in sorted(topic.partitions.items()):
         leader, error = leader_of(state, partition)
@@ -123,7 +123,7 @@ def _described(state: State, topic: Topic, operations: int, version: int) -> Met
     )
 
 
-def _missing(state: State, name: str, operations: int) -> MetadataResponseTopic:
+def _missing(state: View, name: str, operations: int) -> MetadataResponseTopic:
     code = UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else INVALID_TOPIC
     return MetadataResponseTopic(
         code,
@@ -150,7 +150,7 @@ def _refused(request: MetadataRequest) -> MetadataResponse:
     )
 
 
-def _created(state: State, names: list[str], caller: Caller) -> list[Message]:
+def _created(state: View, names: list[str], caller: Caller) -> list[Message]:
     """The records of topics that come to be because a client asked for them."""
     if state.broker_value("auto.create.topics.enable", caller.node_id) == "false":
         return []
@@ -158,4 +158,4 @@ def _created(state: State, names: list[str], caller: Caller) -> list[Message]:
         topics=[CreatableTopic(name, -1, -1) for name in hash_order(filter(is_valid, names))],
         timeout_ms=_CREATION_TIMEOUT_MS,
     )
-    return handler(_CREATE_TOPICS)(state, request, caller).records
+    return handler(_CREATE_TOPICS)(state.controller_state, request, caller).records

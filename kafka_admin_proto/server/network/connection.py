@@ -20,13 +20,11 @@ from kafka_admin_proto.protocol.connection import (
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.network.node import Listener, Node
-from kafka_admin_proto.server.partition_changes import catch_up
 
 if TYPE_CHECKING:
     from kafka_admin_proto.protocol.payloads import Request
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.server.answers import Answers
-    from kafka_admin_proto.server.state import State
     from kafka_admin_proto.values import Message
 
 #: Bytes of answers that are written at once, about: a client that does not read stops its server.
@@ -46,7 +44,6 @@ class Service:
     256 KiB and cut short, for each request.)
     """
 
-    state: State
     answers: Answers
     apis: tuple[Api, ...]
     limits: Limits
@@ -189,8 +186,6 @@ class NodeConnection(asyncio.BufferedProtocol):
         )
         body = service.answers.encoded(caller, request)
         answer = service.answers.answer(caller, request) if body is None else body
-        if not isinstance(answer, bytes) and answer.records and service.state.reassigned:
-            self._loop.call_later(service.state.sync_delay_s, catch_up, service.state)
         if not isinstance(answer, bytes):
             throttled_ms: int = getattr(answer.response, "throttle_time_ms", 0)
             if throttled_ms > 0:  # KIP-219: the answer goes out now, and nothing is read meanwhile

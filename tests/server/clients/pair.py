@@ -90,7 +90,7 @@ def started_pair(folder: Path, release: str) -> Iterator[Pair]:
         configs = configs_of(real)
         with SyncCluster(3, release=release.rpartition(".")[0], configs=configs) as ours:
             with Nodes(real.bootstrap) as nodes:
-                ours.state.controller = _quorum(nodes).leader_id
+                ours.state.quorum.controller = _quorum(nodes).leader_id
             yield Pair(
                 release,
                 Side(real.bootstrap, real.address("CONTROLLER")),

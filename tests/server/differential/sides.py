@@ -106,7 +106,7 @@ class Sides:
             answer = self.clusters[0].ask(0, request, 0)
             leader: int = answer.topics[0].partitions[0].leader_id if answer.topics else -1
             if leader > 0:
-                self._state.controller = leader
+                self._state.quorum.controller = leader
                 return
             time.sleep(_PAUSE_S)
         raise AssertionError("the real cluster has no controller")

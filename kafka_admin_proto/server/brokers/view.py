@@ -1,0 +1,196 @@
+"""What a node knows of the cluster: a replay of the metadata log, and what finds things in it.
+
+The active controller has the whole log (``State`` in ``server/state.py``). A broker may lag behind:
+its view is then a replay of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+
+from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
+from kafka_admin_proto.messages.topic_record import TopicRecord
+from kafka_admin_proto.records.cluster_state import Broker, ClusterState, Partition, Topic
+from kafka_admin_proto.records.metadata_replay import MetadataReplay
+from kafka_admin_proto.server.configs.definitions import Definitions, definitions
+from kafka_admin_proto.server.configs.sources import BrokerConfigs, Configs
+from kafka_admin_proto.server.topic_names import collision_key
+from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.configs.topics import TopicDefaults
+    from kafka_admin_proto.server.state import State
+
+#: ``resource_type`` in configs' requests and records.
+TOPIC_RESOURCE = 2
+BROKER_RESOURCE = 4
+BROKER_LOGGER_RESOURCE = 8
+CLIENT_METRICS_RESOURCE = 16
+GROUP_RESOURCE = 32
+
+_NO_CONFIGS: Configs = {}
+
+
+class Quorum(msgspec.Struct):
+    """The controllers: who is active, and in which epoch.
+
+    Without a majority of controllers ``available`` is False; ``controller`` was the last one then.
+    """
+
+    controller: int
+    epoch: int = 1
+    available: bool = True
+
+
+class View:
+    """What one node knows; handlers of what brokers answer by themselves read it.
+
+    ``controller_state`` is the active controller's, to which a broker forwards what it cannot
+    answer by itself.
+    """
+
+    controller_state: State
+
+    def __init__(
+        self,
+        release: str,
+        cluster_id: str,
+        static: Mapping[int, Mapping[str, str]],
+        quorum: Quorum,
+        cluster: ClusterState | None = None,
+    ) -> None:
+        self.release = release
+        self.cluster_id = cluster_id
+        self.static = static
+        self.quorum = quorum
+        self._topic_defaults: TopicDefaults | None = None
+        self._replay = MetadataReplay(cluster)
+        self._ids: dict[str, UUID] = {}
+        self._colliding: dict[str, dict[str, None]] = {}
+        for topic in self.cluster.topics.values():
+            self._index(topic.name, topic.id)
+
+    @property
+    def cluster(self) -> ClusterState:
+        """What the log says, as the replay of ``records/`` has it."""
+        return self._replay.state
+
+    @property
+    def controller(self) -> int:
+        """The id of the active controller."""
+        return self.quorum.controller
+
+    @property
+    def definitions(self) -> Definitions:
+        """The configs and features of the release."""
+        return definitions(self.release)
+
+    @property
+    def end_offset(self) -> int:
+        """The offset that the next record gets."""
+        return self.cluster.offset + 1
+
+    # Finding.
+
+    def topic(self, name: str) -> Topic | None:
+        """The topic of that name."""
+        topic_id = self._ids.get(name)
+        return None if topic_id is None else self.cluster.topics[topic_id]
+
+    def topic_by_id(self, topic_id: UUID) -> Topic | None:
+        """The topic of that id."""
+        return self.cluster.topics.get(topic_id)
+
+    @property
+    def topic_names(self) -> Iterable[str]:
+        """The names of all topics, as they were created."""
+        return self._ids
+
+    def colliding(self, name: str) -> str | None:
+        """An existing topic whose metrics would have this topic's names; None without one."""
+        key = collision_key(name)
+        return None if key is None else next(iter(self._colliding.get(key, ())), None)
+
+    def live_brokers(self) -> list[Broker]:
+        """Brokers that clients may talk to, by id."""
+        brokers = self.cluster.brokers
+        return [brokers[each] for each in sorted(brokers) if not brokers[each].fenced]
+
+    def is_active(self, broker_id: int) -> bool:
+        """Whether a broker is registered, not fenced, and not about to end."""
+        broker = self.cluster.brokers.get(broker_id)
+        return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
+
+    def configs(self, resource_type: int, name: str) -> Configs:
+        """The configs that were set for a resource."""
+        return self.cluster.configs.get((resource_type, name), _NO_CONFIGS)
+
+    def broker_configs(self, node_id: int) -> BrokerConfigs:
+        """The configs of a broker by source."""
+        return BrokerConfigs(
+            dynamic=self.configs(BROKER_RESOURCE, str(node_id)),
+            dynamic_default=self.configs(BROKER_RESOURCE, ""),
+            static=self.static[node_id],
+        )
+
+    def broker_value(self, name: str, node_id: int | None = None) -> str | None:
+        """The text of a broker's config, the controller's by default."""
+        broker = self.broker_configs(self.controller if node_id is None else node_id)
+        config = self.definitions.brokers[name]
+        found = broker.find((name,))
+        return config.default if found is None else found[1]
+
+    @property
+    def topic_defaults(self) -> TopicDefaults:
+        """What counts for a topic without configs of its own, as the controller sees it."""
+        if self._topic_defaults is None:
+            from kafka_admin_proto.server.configs.topics import TopicDefaults  # not for a start
+
+            broker = self.broker_configs(self.controller)
+            self._topic_defaults = TopicDefaults(self.release, self.definitions, broker)
+        return self._topic_defaults
+
+    # Following the log.
+
+    def apply(self, records: Sequence[Message], offset: int, epoch: int) -> None:
+        """Take in the records of a batch, the first of which has that offset."""
+        for index, record in enumerate(records):
+            removed = (
+                self.topic_by_id(record.topic_id) if isinstance(record, RemoveTopicRecord) else None
+            )
+            for _, error in self._replay.apply(record, offset + index, epoch):
+                raise error
+            if isinstance(record, TopicRecord):
+                self._index(record.name, record.topic_id)
+            elif removed is not None:
+                self._forget(removed)
+            elif isinstance(record, ConfigRecord) and record.resource_type == BROKER_RESOURCE:
+                self._topic_defaults = None
+
+    def skip(self, offset: int, epoch: int) -> None:
+        """Count a control record, which changes nothing here."""
+        self._replay.skip(offset, epoch)
+
+    def _index(self, name: str, topic_id: UUID) -> None:
+        self._ids[name] = topic_id
+        key = collision_key(name)
+        if key is not None:
+            self._colliding.setdefault(key, {})[name] = None
+
+    def _forget(self, topic: Topic) -> None:
+        del self._ids[topic.name]
+        key = collision_key(topic.name)
+        if key is not None:
+            del self._colliding[key][topic.name]
+            if not self._colliding[key]:
+                del self._colliding[key]
+
+
+def is_reassigning(partition: Partition) -> bool:
+    """Whether replicas of a partition are being added or removed."""
+    return bool(partition.adding_replicas or partition.removing_replicas)

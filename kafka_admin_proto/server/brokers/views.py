@@ -1,0 +1,123 @@
+"""Which view of the metadata log each broker answers from, and when records reach it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Sequence
+
+import msgspec
+
+from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.values import Message
+
+
+class _Batch(msgspec.Struct):
+    """Records on their way to a broker; none for a control record."""
+
+    records: Sequence[Message]
+    offset: int
+    epoch: int
+
+
+class _Follower:
+    """A broker that sees each batch ``delay_s`` after it is safe; ``math.inf`` holds it back."""
+
+    def __init__(self, state: State, delay_s: float) -> None:
+        self.view = View(
+            state.release, state.cluster_id, state.static, state.quorum, state.cluster.copied()
+        )
+        self.view.controller_state = state
+        self.delay_s = delay_s
+        self._coming: deque[_Batch] = deque()
+        self._timers: set[asyncio.TimerHandle] = set()
+
+    def expect(self, batch: _Batch) -> None:
+        """A batch was appended: it arrives in ``delay_s``."""
+        self._coming.append(batch)
+        self.arrange(batch.offset)
+
+    def arrange(self, offset: int) -> None:
+        """Let what is on its way, up to an offset, arrive in ``delay_s`` from now."""
+        if math.isinf(self.delay_s):
+            return
+
+        def arrived() -> None:
+            self._timers.discard(timer)
+            self.catch_up(offset)
+
+        timer = asyncio.get_running_loop().call_later(self.delay_s, arrived)
+        self._timers.add(timer)
+
+    def catch_up(self, offset: int | float = math.inf) -> None:
+        """Take in what is on its way, up to an offset."""
+        while self._coming and self._coming[0].offset <= offset:
+            batch = self._coming.popleft()
+            if batch.records:
+                self.view.apply(batch.records, batch.offset, batch.epoch)
+            else:
+                self.view.skip(batch.offset, batch.epoch)
+
+    def change_delay(self, delay_s: float) -> None:
+        """From now on; what is on its way comes after the new delay too."""
+        self.delay_s = delay_s
+        self.end()
+        if self._coming:
+            self.arrange(self._coming[-1].offset)
+
+    def end(self) -> None:
+        """Nothing arrives any more."""
+        for each in self._timers:
+            each.cancel()
+        self._timers.clear()
+
+
+class Views:
+    """The view of each broker: that of ``state`` itself, unless the broker lags behind."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self._followers: dict[int, _Follower] = {}
+
+    def of(self, node_id: int) -> View:
+        """What a broker knows of the cluster."""
+        found = self._followers.get(node_id)
+        return self.state if found is None else found.view
+
+    def delay(self, node_id: int, delay_s: float) -> None:
+        """Let a broker see changes so many seconds late; 0: at once; ``math.inf``: no more.
+
+        At 0 the broker has caught up when this returns.
+        """
+        follower = self._followers.get(node_id)
+        if delay_s == 0:
+            self.catch_up(node_id)
+            self._followers.pop(node_id, None)
+        elif follower is None:
+            self._followers[node_id] = _Follower(self.state, delay_s)
+        else:
+            follower.change_delay(delay_s)
+        follows = self._appended in self.state.followers
+        if self._followers and not follows:
+            self.state.followers.append(self._appended)
+        elif follows and not self._followers:
+            self.state.followers.remove(self._appended)
+
+    def catch_up(self, node_id: int) -> None:
+        """Let a broker see all that there is, at once: one that was started has read the log."""
+        follower = self._followers.get(node_id)
+        if follower is not None:
+            follower.end()
+            follower.catch_up()
+
+    def end(self) -> None:
+        """Nothing arrives any more."""
+        for each in self._followers.values():
+            each.end()
+
+    def _appended(self, records: Sequence[Message], offset: int) -> None:
+        batch = _Batch(records, offset, self.state.quorum.epoch)
+        for each in self._followers.values():
+            each.expect(batch)
