@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 #: The artifacts whose jars hold message definitions and the classes generated from them.
@@ -41,6 +41,9 @@ _LAST_RELEASES = {"kafka_2.13": (3, 8)}
 #: what binds 4.x's slf4j to its log4j, which is a choice of Kafka's packaging and in no artifact.
 _RUNTIME_ARTIFACTS = ("org.apache.kafka:kafka_2.13:{0}", "org.apache.kafka:kafka-tools:{0}")
 _LOG4J2_BINDING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"
+
+#: A run takes seconds: the second of Java's compilers would take more than it gives.
+_MAVEN_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 _COPY_GOAL = f"{_PLUGIN}:copy"
@@ -121,19 +124,35 @@ def fetch(release: str, artifacts: Sequence[str]) -> list[Path]:
     "group:artifact:version".  Jars arrive in a folder of their own and are renamed into place, so
     an interrupted run leaves no half jar behind.
     """
-    folder = cache_folder() / "jars" / release
-    folder.mkdir(parents=True, exist_ok=True)
     wanted = {}
     for artifact in artifacts:
         coordinates = artifact if ":" in artifact else f"org.apache.kafka:{artifact}:{release}"
         _, name, version = coordinates.split(":")
-        wanted[folder / f"{name}-{version}.jar"] = coordinates
-    missing = [coordinates for jar, coordinates in wanted.items() if not jar.exists()]
+        wanted[cache_folder() / "jars" / release / f"{name}-{version}.jar"] = coordinates
+    return _bring(wanted)
+
+
+def fetch_of_each(releases: Sequence[str], artifact: str) -> list[Path]:
+    """The same for one of Kafka's artifacts in many releases, in one Maven run for all."""
+    folder = cache_folder() / "jars"
+    return _bring(
+        {
+            folder / release / f"{artifact}-{release}.jar": f"org.apache.kafka:{artifact}:{release}"
+            for release in releases
+        }
+    )
+
+
+def _bring(wanted: Mapping[Path, str]) -> list[Path]:
+    """Let each path have the jar of its coordinates."""
+    missing = {jar.name: jar for jar in wanted if not jar.exists()}
     if missing:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as part:
-            _copy(missing, Path(part))
-            for jar in Path(part).glob("*.jar"):
-                jar.replace(folder / jar.name)
+        for jar in missing.values():
+            jar.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache_folder() / "jars", prefix=".part-") as part:
+            _copy([wanted[jar] for jar in missing.values()], Path(part))
+            for arrived in Path(part).glob("*.jar"):
+                arrived.replace(missing[arrived.name])
     return list(wanted)
 
 
@@ -197,6 +216,7 @@ def _maven(pom: Path, coordinates: Sequence[str], *goal: str) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
+        env={"MAVEN_OPTS": _MAVEN_OPTIONS, **os.environ},
     )
     if run.returncode != 0:
         raise FetchError(f"mvn could not fetch {', '.join(coordinates)}:\n{run.stdout[-2000:]}")

@@ -34,7 +34,7 @@ _BY_HANDLER = {
 @pytest.mark.exhaustive
 def test_versions_are_those_of_java() -> None:
     require_oracle()
-    found = [jars.fetch(each.patch, ["kafka-clients"])[0] for each in releases()]
+    found = jars.fetch_of_each([each.patch for each in releases()], "kafka-clients")
     logging = jars.fetch("4.4.0", ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"])
     command = ["java", "-cp", os.pathsep.join(map(str, logging)), str(SOURCE), *map(str, found)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -17,6 +17,8 @@ from tests.oracle import skip_or_fail
 from tests.spark.test_frames import ADMIN, CONTROLLER, as_text, by_one_process
 
 ROOT = Path(__file__).parents[2]
+#: Spark's processes end before the second of Java's compilers is worth its time.
+_JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 pytestmark = pytest.mark.xdist_group("spark")
 
 _JOB = """
@@ -58,8 +60,8 @@ def test_what_spark_submit_was_told_holds(tmp_path: Path) -> None:
     (tmp_path / "job.py").write_text(_ASKING)
     submit = Path(sys.executable).with_name("spark-submit")
     command = [
-        submit, "--master", "local[1]", "--conf", "spark.sql.shuffle.partitions=2000",
-        "--conf", "spark.ui.enabled=false", tmp_path / "job.py", tmp_path / "said",
+        submit, "--master", "local[1]", "--driver-java-options", _JVM_OPTIONS,
+        "--conf", "spark.sql.shuffle.partitions=2000", "--conf", "spark.ui.enabled=false", tmp_path / "job.py", tmp_path / "said",
     ]  # fmt: skip
     python = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     run = subprocess.run(
@@ -94,6 +96,8 @@ def test_workers_have_what_is_shipped(tmp_path: Path) -> None:
     submit = Path(sys.executable).with_name("spark-submit")
     command = [
         submit, "--master", "local-cluster[2,1,1024]", "--conf", "spark.ui.enabled=false",
+        "--driver-java-options", _JVM_OPTIONS,
+        "--conf", f"spark.executor.extraJavaOptions={_JVM_OPTIONS}",
         "--py-files", shipped, tmp_path / "job.py", tmp_path, ADMIN, CONTROLLER,
     ]  # fmt: skip
     env = os.environ | {
