@@ -61,7 +61,8 @@ def test_what_spark_submit_was_told_holds(tmp_path: Path) -> None:
     submit = Path(sys.executable).with_name("spark-submit")
     command = [
         submit, "--master", "local[1]", "--driver-java-options", _JVM_OPTIONS,
-        "--conf", "spark.sql.shuffle.partitions=2000", "--conf", "spark.ui.enabled=false", tmp_path / "job.py", tmp_path / "said",
+        "--conf", "spark.sql.shuffle.partitions=2000", "--conf", "spark.ui.enabled=false",
+        tmp_path / "job.py", tmp_path / "said",
     ]  # fmt: skip
     python = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     run = subprocess.run(
