@@ -18,6 +18,7 @@
     ├── DecodeError            the peer's bytes cannot be read         (also ConstructError)
     │   ├── TrailingBytesError     a whole value, and bytes left over
     │   └── FrameError             a size prefix that no Kafka peer sends
+    ├── SettingsError          a setting of TLS or a listener cannot work (also ValueError)
     ├── LocalProtocolError     the caller asked for what a connection cannot do now
     ├── RemoteProtocolError    the peer of a connection broke the protocol
     │   └── SaslError              authentication failed: mechanism, reason
@@ -286,6 +287,10 @@ class TrailingBytesError(DecodeError):
 
 class FrameError(DecodeError):
     """A frame's size prefix is negative, over the limit, or not Kafka at all."""
+
+
+class SettingsError(KafkaAdminProtoError, ValueError):
+    """A setting that cannot work: of TLS, or of the reference cluster's listeners and users."""
 
 
 class LocalProtocolError(KafkaAdminProtoError):

@@ -13,6 +13,7 @@ from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.admin.retry import Backoff
 from kafka_admin_proto.admin.settings.addresses import Address, parse_addresses
 from kafka_admin_proto.admin.settings.properties import read_properties
+from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.connection import Sasl, SaslPlain, SaslScram
 from kafka_admin_proto.wire.secrets import MASK
 
@@ -42,7 +43,7 @@ _OTHERS = (
     "sasl.mechanism",
     "sasl.jaas.config",
 )
-#: Read by settings/tls.py.
+#: Read by protocol/tls.py.
 _TLS = frozenset(
     {
         "ssl.truststore.location",
@@ -272,9 +273,12 @@ def _complete_security(
     if context is not None:
         values["ssl_context"] = context
     elif values["security_protocol"] in ("SSL", "SASL_SSL"):
-        from kafka_admin_proto.admin.settings.tls import TlsSettings
+        from kafka_admin_proto.protocol.tls import TlsSettings
 
-        values["ssl_context"] = TlsSettings.from_properties(properties).context()
+        try:
+            values["ssl_context"] = TlsSettings.from_properties(properties).client_context()
+        except SettingsError as error:
+            raise ConfigurationError(str(error)) from None
 
 
 def _refuse_placeholders(properties: Mapping[str, str]) -> None:

@@ -16,7 +16,6 @@ from kafka_admin_proto.admin.config import UNDERSTOOD
 from kafka_admin_proto.admin.retry import Backoff
 from kafka_admin_proto.admin.settings.addresses import Address, parse_addresses
 from kafka_admin_proto.admin.settings.jaas import read_jaas
-from kafka_admin_proto.admin.settings.tls import TlsSettings
 
 BROKER = "localhost:9092"
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -68,19 +67,11 @@ def test_the_password_is_in_no_text() -> None:
     assert "alice" in repr(config)
 
 
-def test_keys_are_in_no_text() -> None:
-    tls = TlsSettings(certificate="cert", key="hush", key_password="hush2")
-    for text in (repr(tls), repr(tls.__rich_repr__())):
-        assert "hush" not in text
-        assert "certificate" in text
-
-
-def test_passwords_and_keys_are_not_pickled() -> None:
+def test_passwords_are_not_pickled() -> None:
     config = client_config(BROKER, security_protocol="SASL_PLAINTEXT", sasl_mechanism="PLAIN",
                            sasl_username="alice", sasl_password="hush")  # fmt: skip
-    for each in (config, TlsSettings(key="hush")):
-        with pytest.raises(TypeError, match="is not pickled"):
-            pickle.dumps(each)
+    with pytest.raises(TypeError, match="is not pickled"):
+        pickle.dumps(config)
 
 
 @pytest.mark.parametrize(
@@ -239,32 +230,10 @@ def test_stores_of_java_are_refused_with_the_commands_that_convert(
     assert "ssl.truststore.type=PEM" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("properties", "said"),
-    [
-        ({"ssl.truststore.location": "/nowhere.pem"}, "cannot read /nowhere.pem: No such file"),
-        ({"ssl.truststore.certificates": "x", "ssl.truststore.type": "JKS"}, "is PEM; set"),
-        ({"ssl.truststore.certificates": "nothing"}, "certificates cannot be read .*expected PEM"),
-        ({"ssl.keystore.certificate.chain": "x"}, "a certificate and no private key"),
-        ({"ssl.keystore.key": "x"}, "needs ssl.keystore.certificate.chain"),
-        ({"ssl.endpoint.identification.algorithm": "ldap"}, "ldap is not known"),
-        ({"ssl.enabled.protocols": "TLSv1.1"}, "has TLSv1.1; there are TLSv1.2, TLSv1.3"),
-    ],
-)
-def test_tls_settings_that_cannot_work(properties: dict[str, str], said: str) -> None:
-    with pytest.raises(ConfigurationError, match=said):
-        TlsSettings.from_properties(properties).context()
-
-
-def test_names_and_versions_of_tls() -> None:
-    context = TlsSettings.from_properties({}).context()
-    assert context.check_hostname
-    assert context.verify_mode is ssl.CERT_REQUIRED
-    properties = {"ssl.endpoint.identification.algorithm": "", "ssl.enabled.protocols": "TLSv1.3"}
-    context = TlsSettings.from_properties(properties).context()
-    assert not context.check_hostname
-    assert context.verify_mode is ssl.CERT_REQUIRED
-    assert context.minimum_version is ssl.TLSVersion.TLSv1_3
+def test_tls_that_cannot_work_is_a_mistake_of_configuration() -> None:
+    properties = {"security.protocol": "SSL", "ssl.enabled.protocols": "TLSv1.1"}
+    with pytest.raises(ConfigurationError, match=r"has TLSv1.1; there are TLSv1.2"):
+        client_config(BROKER, command_config=properties)
 
 
 def test_each_understood_property_is_documented() -> None:

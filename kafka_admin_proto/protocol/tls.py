@@ -1,4 +1,4 @@
-"""TLS as Kafka's ``ssl.*`` properties describe it, as a context of Python's."""
+"""TLS as Kafka's ``ssl.*`` properties describe it, of clients and of brokers' listeners."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_admin_proto.admin.errors import ConfigurationError
+from kafka_admin_proto.errors import SettingsError
 
 _BEGIN = "-----BEGIN "
 
@@ -44,24 +44,24 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> TlsSettings:
-        """Settings by Kafka's names; ConfigurationError for stores that are not PEM."""
+        """Settings by Kafka's names; SettingsError for stores that are not PEM."""
         store = _store(properties, "truststore", "ssl.truststore.certificates")
         pair = _store(properties, "keystore", "ssl.keystore.certificate.chain")
         algorithm = properties.get("ssl.endpoint.identification.algorithm", "https").lower()
         if algorithm not in ("", "https"):
-            raise ConfigurationError(
+            raise SettingsError(
                 f"ssl.endpoint.identification.algorithm={algorithm} is not known; https checks "
                 "the broker's name, and an empty value does not"
             )
         key_text = properties.get("ssl.keystore.key")
         key = _with_line_ends(key_text) if key_text else pair
         if pair and (key is None or "PRIVATE KEY" not in key):
-            raise ConfigurationError(
+            raise SettingsError(
                 "there is a certificate and no private key for it; put the key into "
                 "ssl.keystore.key, or into the file of ssl.keystore.location"
             )
         if key_text and not pair:
-            raise ConfigurationError("ssl.keystore.key needs ssl.keystore.certificate.chain")
+            raise SettingsError("ssl.keystore.key needs ssl.keystore.certificate.chain")
         text = properties.get("ssl.enabled.protocols") or ""
         return cls(
             authorities=store,
@@ -72,44 +72,73 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
             protocols=tuple(part.strip() for part in text.split(",") if part.strip()),
         )
 
-    def context(self) -> ssl.SSLContext:
-        """The context; ConfigurationError for PEM texts that OpenSSL does not take."""
+    def client_context(self) -> ssl.SSLContext:
+        """A client's context; SettingsError for PEM texts that OpenSSL does not take."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = self.check_hostname
-        if self.authorities is None:
-            context.load_default_certs()
-        else:
-            try:
-                context.load_verify_locations(cadata=self.authorities)
-            except (ssl.SSLError, ValueError) as error:
-                raise ConfigurationError(
-                    f"the truststore's certificates cannot be read ({_reason(error)}); expected "
-                    f"PEM, {_BEGIN}CERTIFICATE-----"
-                ) from None
-        if self.protocols:
-            self._set_protocols(context)
+        self._load_authorities(context)
+        self._set_protocols(context)
         if self.certificate and self.key:
             self._load_pair(context, self.certificate, self.key)
         return context
 
+    def server_context(self, client_auth: str) -> ssl.SSLContext:
+        """A listener's context, with Kafka's ``ssl.client.auth``; SettingsError as above."""
+        modes = {
+            "none": ssl.CERT_NONE,
+            "requested": ssl.CERT_OPTIONAL,
+            "required": ssl.CERT_REQUIRED,
+        }
+        if client_auth not in modes:
+            raise SettingsError(f"ssl.client.auth={client_auth} is none of {', '.join(modes)}")
+        if not self.certificate or not self.key:
+            raise SettingsError(
+                "a listener with TLS needs a certificate; set ssl.keystore.location to a file of "
+                "PEM that has the certificate and its private key"
+            )
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.options |= ssl.OP_NO_RENEGOTIATION
+        context.verify_mode = modes[client_auth]
+        if context.verify_mode is not ssl.CERT_NONE:
+            self._load_authorities(context, ssl.Purpose.CLIENT_AUTH)
+        self._set_protocols(context)
+        self._load_pair(context, self.certificate, self.key)
+        return context
+
+    def _load_authorities(
+        self, context: ssl.SSLContext, purpose: ssl.Purpose = ssl.Purpose.SERVER_AUTH
+    ) -> None:
+        if self.authorities is None:
+            context.load_default_certs(purpose)
+            return
+        try:
+            context.load_verify_locations(cadata=self.authorities)
+        except (ssl.SSLError, ValueError) as error:
+            raise SettingsError(
+                f"the truststore's certificates cannot be read ({_reason(error)}); expected "
+                f"PEM, {_BEGIN}CERTIFICATE-----"
+            ) from None
+
     def _set_protocols(self, context: ssl.SSLContext) -> None:
+        if not self.protocols:
+            return
         known = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
         if unknown := [name for name in self.protocols if name not in known]:
-            raise ConfigurationError(
+            raise SettingsError(
                 f"ssl.enabled.protocols has {', '.join(unknown)}; there are {', '.join(known)}"
             )
         allowed = sorted(known[name] for name in self.protocols)
         context.minimum_version, context.maximum_version = allowed[0], allowed[-1]
 
     def _load_pair(self, context: ssl.SSLContext, certificate: str, key: str) -> None:
-        """Load the client's own certificate; Python takes it from files only."""
+        """Load the certificate of this end; Python takes it from files only."""
 
         def password() -> str:
             if self.key_password is None:  # OpenSSL would ask at the terminal
-                raise ConfigurationError("the private key is encrypted; set ssl.key.password")
+                raise SettingsError("the private key is encrypted; set ssl.key.password")
             return self.key_password
 
-        import tempfile  # loads much, and few clients have a certificate
+        import tempfile  # loads much
 
         with tempfile.TemporaryDirectory(prefix="kap-") as folder:
             path = Path(folder, "pair.pem")
@@ -119,8 +148,8 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
             try:
                 context.load_cert_chain(path, password=password)
             except (ssl.SSLError, ValueError) as error:
-                raise ConfigurationError(
-                    f"the client's certificate and key cannot be used ({_reason(error)}); check "
+                raise SettingsError(
+                    f"the certificate and key cannot be used ({_reason(error)}); check "
                     "that both are PEM, that they belong together, and ssl.key.password"
                 ) from None
 
@@ -131,21 +160,21 @@ def _store(properties: Mapping[str, str], store: str, inline: str) -> str | None
     kind = properties.get(f"ssl.{store}.type", "PEM" if text else "JKS").upper()
     if text:
         if kind != "PEM":
-            raise ConfigurationError(f"{inline} is PEM; set ssl.{store}.type=PEM")
+            raise SettingsError(f"{inline} is PEM; set ssl.{store}.type=PEM")
         return _with_line_ends(text)
     if not location:
         return None
     try:
         data = Path(location).read_bytes()
     except OSError as error:
-        raise ConfigurationError(
+        raise SettingsError(
             f"ssl.{store}.location: cannot read {location}: {error.strerror or error}"
         ) from None
     if _BEGIN.encode() in data:  # what it is, whatever its type is said to be
         return data.decode("ascii", "ignore")  # comments in between may have other characters
     if kind == "PEM":
-        raise ConfigurationError(f"ssl.{store}.location: {location} has no PEM in it")
-    raise ConfigurationError(
+        raise SettingsError(f"ssl.{store}.location: {location} has no PEM in it")
+    raise SettingsError(
         f"ssl.{store}.location: {location} is a {kind} store, which Python cannot read; "
         f"convert it to PEM: {_conversion(store, kind, location)}; then set "
         f"ssl.{store}.location to the new file and ssl.{store}.type=PEM"
