@@ -10,7 +10,7 @@ from __future__ import annotations
 from kafka_admin_proto.protocol.payloads import Request
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.brokers.views import Views
-from kafka_admin_proto.server.handlers import OF_BROKERS, Answer, Caller, handler
+from kafka_admin_proto.server.handlers import OF_BROKERS, Answer, Caller, respond
 
 #: Metadata, ApiVersions, DescribeConfigs, ListPartitionReassignments, DescribeCluster,
 #: ListConfigResources, DescribeTopicPartitions.
@@ -18,7 +18,7 @@ _QUESTIONS = frozenset({3, 18, 32, 46, 60, 74, 75})
 #: Bytes of answers that are kept at most, for each view.
 _KEPT_BYTES = 16 << 20
 
-_Key = tuple[int, str, int, int, bytes]
+_Key = tuple[int | str | bytes, ...]
 
 
 class _Kept:
@@ -52,12 +52,12 @@ class Answers:
         if stamp != kept.stamp:
             kept.forget(stamp)
             return None
-        return kept.bodies.get(_key(caller, request))
+        return kept.bodies.get(_key(view, caller, request))
 
     def answer(self, caller: Caller, request: Request) -> Answer | bytes:
         """The answer of a node, its records appended: as bytes where they will be wanted again."""
         view = self._view(caller, request)
-        answer = handler(request.api_key)(view, request.body, caller)
+        answer = respond(view, request.api_key, request.body, caller)
         self._views.state.append(answer.records)
         if answer.records or request.api_key not in _QUESTIONS:
             return answer
@@ -79,9 +79,16 @@ class Answers:
         stamp = view.end_offset, view.controller
         if stamp != kept.stamp or kept.bytes + len(body) > _KEPT_BYTES:
             kept.forget(stamp)
-        kept.bodies[_key(caller, request)] = body
+        kept.bodies[_key(view, caller, request)] = body
         kept.bytes += len(body) + len(request.data)
 
 
-def _key(caller: Caller, request: Request) -> _Key:
+def _key(view: View, caller: Caller, request: Request) -> _Key:
+    """What an answer depends on, beside the log: with an authorizer, on who asks too."""
+    if view.is_authorized:
+        who = caller.principal, caller.host
+        return (
+            caller.node_id, caller.listener, request.api_key, request.api_version,
+            request.raw_body, *who,
+        )  # fmt: skip
     return caller.node_id, caller.listener, request.api_key, request.api_version, request.raw_body

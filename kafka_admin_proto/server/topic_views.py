@@ -1,4 +1,4 @@
-"""What a broker tells clients of a topic: authorized operations, unavailable replicas."""
+"""What a broker tells clients of a topic: leaders, unavailable replicas."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ from kafka_admin_proto.server.brokers.view import View
 
 LEADER_NOT_AVAILABLE = 5
 REPLICA_NOT_AVAILABLE = 9
-
-#: Bits of AclOperation codes: without an authorizer everybody may do all that a resource has.
-TOPIC_OPERATIONS = sum(1 << code for code in (3, 4, 5, 6, 7, 8, 10, 11))
-CLUSTER_OPERATIONS = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
-GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8, 10, 11))
 
 
 def offline_replicas(state: View, partition: Partition) -> list[int]:

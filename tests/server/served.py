@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from kafka_admin_proto import codec
 from kafka_admin_proto.server.bootstrap import Registration, first_records, register
-from kafka_admin_proto.server.handlers import Caller, handler, served_apis
+from kafka_admin_proto.server.handlers import Caller, respond, served_apis
 from kafka_admin_proto.server.network.node import Listener
 from kafka_admin_proto.server.state import Log, State
 from kafka_admin_proto.values import Message
@@ -16,10 +16,16 @@ from tests.server.differential.requests.drawing import Ids, Step
 
 
 class Served:
-    """``ask`` answers as a node of a cluster of three would."""
+    """``ask`` answers as a node of a cluster of three would; ``configs`` are those of each."""
 
-    def __init__(self, release: str = "4.3", nodes: int = 3, log: Log | None = None) -> None:
-        static = {each: {"node.id": str(each)} for each in range(1, nodes + 1)}
+    def __init__(
+        self,
+        release: str = "4.3",
+        nodes: int = 3,
+        log: Log | None = None,
+        configs: Mapping[str, str] | None = None,
+    ) -> None:
+        static = {each: {"node.id": str(each), **(configs or {})} for each in range(1, nodes + 1)}
         self.state = State(release, "b25lIG9mIGEga2luZA", static, log=log)
         self.state.append(first_records(release))
         register(
@@ -31,15 +37,22 @@ class Served:
         )
         self.versions = {each.api_key: each.versions for each in served_apis(release)}
 
-    def ask(self, request: Message, version: int | None = None, node: int = 1) -> Any:
+    def ask(
+        self,
+        request: Message,
+        version: int | None = None,
+        node: int = 1,
+        principal: str = "User:ANONYMOUS",
+        host: str = "127.0.0.1",
+    ) -> Any:
         """The response as its bytes say, after its records are appended."""
         assert request.api_key is not None
         if version is None:
             version = self.versions[request.api_key].highest
         seen = codec(type(request), version)
-        answer = handler(request.api_key)(
-            self.state, seen.decode(seen.encode(request)), Caller(node, version)
-        )
+        caller = Caller(node, version, "client", principal, host=host)
+        body = seen.decode(seen.encode(request))
+        answer = respond(self.state, request.api_key, body, caller)
         self.state.append(answer.records)
         sent = codec(type(answer.response), version)
         return sent.decode(sent.encode(answer.response))

@@ -12,7 +12,11 @@ from uuid import UUID
 
 import msgspec
 
+from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
 from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.messages.remove_access_control_entry_record import (
+    RemoveAccessControlEntryRecord,
+)
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
 from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.records.cluster_state import Broker, ClusterState, Partition, Topic
@@ -23,6 +27,7 @@ from kafka_admin_proto.server.topic_names import collision_key
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
+    from kafka_admin_proto.server.authorizer.rules import Authorizer, AuthorizerSettings
     from kafka_admin_proto.server.configs.topics import TopicDefaults
     from kafka_admin_proto.server.state import State
 
@@ -68,7 +73,9 @@ class View:
         self.cluster_id = cluster_id
         self.static = static
         self.quorum = quorum
+        self._authorizer_settings = _authorizer_settings(static[min(static)])
         self._topic_defaults: TopicDefaults | None = None
+        self._authorizer: Authorizer | None = None
         self._replay = MetadataReplay(cluster)
         self._ids: dict[str, UUID] = {}
         self._colliding: dict[str, dict[str, None]] = {}
@@ -155,6 +162,20 @@ class View:
             self._topic_defaults = TopicDefaults(self.release, self.definitions, broker)
         return self._topic_defaults
 
+    @property
+    def authorizer(self) -> Authorizer | None:
+        """What decides who may do what; None where everybody may do everything."""
+        if self._authorizer is None and self._authorizer_settings is not None:
+            from kafka_admin_proto.server.authorizer.rules import Authorizer  # not for a start
+
+            self._authorizer = Authorizer(self._authorizer_settings, self.cluster.acls.values())
+        return self._authorizer
+
+    @property
+    def is_authorized(self) -> bool:
+        """Whether there is an authorizer, so that answers depend on who asks."""
+        return self._authorizer_settings is not None
+
     # Following the log.
 
     def apply(self, records: Sequence[Message], offset: int, epoch: int) -> None:
@@ -171,6 +192,8 @@ class View:
                 self._forget(removed)
             elif isinstance(record, ConfigRecord) and record.resource_type == BROKER_RESOURCE:
                 self._topic_defaults = None
+            elif isinstance(record, AccessControlEntryRecord | RemoveAccessControlEntryRecord):
+                self._authorizer = None
 
     def skip(self, offset: int, epoch: int) -> None:
         """Count a control record, which changes nothing here."""
@@ -189,6 +212,14 @@ class View:
             del self._colliding[key][topic.name]
             if not self._colliding[key]:
                 del self._colliding[key]
+
+
+def _authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | None:
+    if "authorizer.class.name" not in configs:
+        return None
+    from kafka_admin_proto.server.authorizer.rules import authorizer_settings  # not for a start
+
+    return authorizer_settings(configs)
 
 
 def is_reassigning(partition: Partition) -> bool:

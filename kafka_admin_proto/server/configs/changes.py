@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.server.authorizer.access import allows
+from kafka_admin_proto.server.authorizer.resources import resource_of
+from kafka_admin_proto.server.authorizer.rules import ALTER_CONFIGS
 from kafka_admin_proto.server.configs.brokers import check_broker_configs
 from kafka_admin_proto.server.configs.others import check_group_configs, check_metrics_configs
 from kafka_admin_proto.server.configs.sources import Configs
 from kafka_admin_proto.server.failures import (
+    CLUSTER_AUTHORIZATION_FAILED,
     INVALID_CONFIG,
     INVALID_REQUEST,
+    NOT_AUTHORIZED,
     UNKNOWN_SERVER_ERROR,
     UNKNOWN_TOPIC_OR_PARTITION,
     ApiFailure,
@@ -29,6 +35,9 @@ from kafka_admin_proto.server.state import (
 )
 from kafka_admin_proto.server.topic_names import check_topic_name
 from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.handlers import Caller
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
 _BROKER_ID_NOT_REGISTERED = 102
@@ -47,7 +56,7 @@ class Change(msgspec.Struct, frozen=True):
     replace: bool = False
 
 
-def prepare(state: State, changes: Sequence[Change], node_id: int) -> list[ApiFailure | None]:
+def prepare(state: State, changes: Sequence[Change], caller: Caller) -> list[ApiFailure | None]:
     """What the broker that was asked refuses by itself, for each change; None passes on."""
     found: list[ApiFailure | None] = []
     resources = [(each.kind, each.name) for each in changes]
@@ -55,14 +64,15 @@ def prepare(state: State, changes: Sequence[Change], node_id: int) -> list[ApiFa
         try:
             if resources.count((change.kind, change.name)) > 1:
                 raise ApiFailure(INVALID_REQUEST, "Each resource must appear at most once.")
-            _prepare_one(state, change, node_id)
+            _prepare_one(state, change, caller)
             found.append(None)
         except ApiFailure as failure:
             found.append(failure)
     return found
 
 
-def _prepare_one(state: State, change: Change, node_id: int) -> None:
+def _prepare_one(state: State, change: Change, caller: Caller) -> None:
+    node_id = caller.node_id
     names = [name for name, _, _ in change.operations]
     if len(set(names)) < len(names):
         raise ApiFailure(INVALID_REQUEST, "Error due to duplicate config keys")
@@ -76,6 +86,8 @@ def _prepare_one(state: State, change: Change, node_id: int) -> None:
         kinds.append(BROKER_LOGGER_RESOURCE)
     if change.kind not in kinds:
         raise ApiFailure(INVALID_REQUEST, f"Unknown resource type {change.kind}")
+    if change.kind == BROKER_LOGGER_RESOURCE and not _is_allowed(state, change, caller):
+        raise ApiFailure(CLUSTER_AUTHORIZATION_FAILED)
     if change.kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
         if change.name or change.kind == BROKER_LOGGER_RESOURCE:
             _check_node_id(state, change, node_id)
@@ -141,8 +153,16 @@ def _list_changed(old: str | None, what: int, value: str) -> str:
     return ",".join(items)
 
 
-def apply(state: State, change: Change) -> list[Message]:
+def _is_allowed(state: State, change: Change, caller: Caller) -> bool:
+    kind, name, _ = resource_of(change.kind, change.name)
+    return allows(state, caller, ALTER_CONFIGS, kind, name)
+
+
+def apply(state: State, change: Change, caller: Caller) -> list[Message]:
     """The records of a change; raises ApiFailure where the controller refuses it."""
+    if not _is_allowed(state, change, caller):
+        _, _, code = resource_of(change.kind, change.name)
+        raise ApiFailure(code, NOT_AUTHORIZED[code])
     now = state.configs(change.kind, change.name)
     new: dict[str, str | None] = {}
     operations = {name: (what, value) for name, what, value in change.operations}

@@ -19,6 +19,7 @@ import msgspec
 from kafka_admin_proto.protocol.releases import release as release_facts
 from kafka_admin_proto.protocol.versions import Api
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.values import Message
 
 #: Api key → the module in this package whose ``handle`` answers it.
@@ -88,6 +89,17 @@ def handler(api_key: int) -> Handler:
     module = importlib.import_module(f"{__name__}.{HANDLERS[api_key]}")
     found: Handler = module.handle
     return found
+
+
+def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:
+    """The answer to a request; a refusal where the caller may not ask it at all."""
+    if state.is_authorized:
+        from kafka_admin_proto.server.authorizer.gates import refusal  # it needs what is here
+
+        refused = refusal(state, api_key, request, caller)
+        if refused is not None:
+            return Answer(refused)
+    return handler(api_key)(state, request, caller)
 
 
 @cache

@@ -23,11 +23,14 @@ from kafka_admin_proto.server.assignments import (
     partition_record,
     place,
 )
+from kafka_admin_proto.server.authorizer.access import allowed_topics
+from kafka_admin_proto.server.authorizer.rules import ALTER
 from kafka_admin_proto.server.failures import (
     INVALID_PARTITIONS,
     INVALID_REPLICA_ASSIGNMENT,
     INVALID_REQUEST,
     REQUEST_TIMED_OUT,
+    TOPIC_AUTHORIZATION_FAILED,
     UNKNOWN_SERVER_ERROR,
     UNKNOWN_TOPIC_OR_PARTITION,
     ApiFailure,
@@ -43,10 +46,17 @@ def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> An
     names = Counter(each.name for each in request.topics)
     topics = {each.name: each for each in request.topics}
     repeated = hash_order(name for name, count in names.items() if count > 1)
-    wanted = [topics[name] for name in hash_order(names) if names[name] == 1]
+    named = [name for name in hash_order(names) if names[name] == 1]
+    allowed = allowed_topics(state, caller, ALTER, named)
+    wanted = [topics[name] for name in named if name in allowed]
     results = [
         CreatePartitionsTopicResult(name, INVALID_REQUEST, "Duplicate topic name.")
         for name in repeated
+    ]
+    results += [
+        CreatePartitionsTopicResult(name, TOPIC_AUTHORIZATION_FAILED)
+        for name in named
+        if name not in allowed
     ]
     if wanted and request.timeout_ms <= 0:
         rows = [

@@ -27,6 +27,8 @@ from kafka_admin_proto.server.assignments import (
     partition_record,
     place,
 )
+from kafka_admin_proto.server.authorizer.access import allowed_topics, creatable_topics
+from kafka_admin_proto.server.authorizer.rules import DESCRIBE_CONFIGS
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition
 from kafka_admin_proto.server.configs.sources import DYNAMIC_TOPIC
 from kafka_admin_proto.server.configs.topics import TopicDefaults
@@ -40,6 +42,7 @@ from kafka_admin_proto.server.failures import (
     POLICY_VIOLATION,
     REQUEST_TIMED_OUT,
     TOPIC_ALREADY_EXISTS,
+    TOPIC_AUTHORIZATION_FAILED,
     ApiFailure,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
@@ -65,11 +68,13 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
         return create_topics_kip_4.handle(state, request, caller)
     names = Counter(topic.name for topic in request.topics)
     repeated = hash_order(name for name, count in names.items() if count > 1)
-    wanted = [
+    named = [
         topic
         for topic in request.topics
         if names[topic.name] == 1 and topic.name != CLUSTER_METADATA
     ]
+    allowed = creatable_topics(state, caller, [each.name for each in named])
+    wanted = [each for each in named if each.name in allowed]
     try:
         if wanted and request.timeout_ms <= 0:
             raise ApiFailure(REQUEST_TIMED_OUT)
@@ -83,36 +88,54 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
     if names[CLUSTER_METADATA] == 1:
         text = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
         results.append(failed(CLUSTER_METADATA, ApiFailure(INVALID_REQUEST, text)))
-    return answer(state, request, results, created)
+    unauthorized = ApiFailure(TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
+    results += [failed(each.name, unauthorized) for each in named if each.name not in allowed]
+    return answer(state, request, caller, results, created)
 
 
 def answer(
     state: State,
     request: CreateTopicsRequest,
+    caller: Caller,
     results: list[CreatableTopicResult],
     created: list[NewTopic],
 ) -> Answer:
     """These results, with the records of what is created unless it is only validated."""
     records: list[Message] = []
+    described = allowed_topics(
+        state, caller, DESCRIBE_CONFIGS, [new.result.name for new in created]
+    )
+    for new in created:
+        if new.result.name not in described:
+            _hide_configs(new.result)
     if not request.validate_only:
         for new in created:
             records += records_of(state, new)
     return Answer(CreateTopicsResponse(topics=results), records)
 
 
+def _hide_configs(result: CreatableTopicResult) -> None:
+    result.topic_config_error_code = TOPIC_AUTHORIZATION_FAILED
+    result.num_partitions = result.replication_factor = -1
+    result.configs = []
+
+
 class NewTopic(NamedTuple):
     """A topic that can be created: its row in the answer, and what was named for it.
 
+    ``partitions`` and ``factor`` are the numbers of its partitions and of their replicas.
     ``assignment`` has (replicas, in sync) of each partition; None leaves them to the placer.
     """
 
     result: CreatableTopicResult
     configs: dict[str, str]
+    partitions: int
+    factor: int
     assignment: list[tuple[list[int], list[int]]] | None
 
     @property
     def record_count(self) -> int:
-        return 1 + len(self.configs) + self.result.num_partitions
+        return 1 + len(self.configs) + self.partitions
 
 
 def _create(
@@ -175,7 +198,7 @@ def check_one(state: State, topic: CreatableTopic) -> NewTopic:
         replication_factor=factor,
         configs=_effective(state, configs),
     )
-    return NewTopic(result, configs, assignment)
+    return NewTopic(result, configs, partitions, factor, assignment)
 
 
 def records_of(state: State, new: NewTopic) -> list[Message]:
@@ -188,7 +211,7 @@ def records_of(state: State, new: NewTopic) -> list[Message]:
     ]
     assignment = new.assignment
     if assignment is None:
-        assignment = place(state, result.name, result.num_partitions, result.replication_factor)
+        assignment = place(state, result.name, new.partitions, new.factor)
     records += [
         partition_record(state, result.topic_id, number, replicas, in_sync)
         for number, (replicas, in_sync) in enumerate(assignment)

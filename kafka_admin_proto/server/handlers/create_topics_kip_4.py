@@ -48,7 +48,7 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
         created.append(new)
         late = request.timeout_ms <= 0 and not request.validate_only
         results.append(failed(topic.name, ApiFailure(REQUEST_TIMED_OUT)) if late else new.result)
-    return answer(state, request, results, created)
+    return answer(state, request, caller, results, created)
 
 
 def _check_request(state: State, request: CreateTopicsRequest, caller: Caller) -> None:

@@ -1,21 +1,80 @@
-"""DeleteAcls: there is no authorizer that keeps any.
+"""DeleteAcls: the ACLs that filters find are removed.
 
 Versions: 1 pattern types (KIP-290), 2 flexible, 3 users as resources (KIP-373).
 """
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.delete_acls_request import DeleteAclsRequest
+from uuid import UUID
+
+from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafka_admin_proto.messages.delete_acls_response import (
     DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
     DeleteAclsResponse,
 )
-from kafka_admin_proto.server.failures import NO_AUTHORIZER, SECURITY_DISABLED
+from kafka_admin_proto.messages.remove_access_control_entry_record import (
+    RemoveAccessControlEntryRecord,
+)
+from kafka_admin_proto.records.cluster_state import Acl
+from kafka_admin_proto.server.authorizer.bindings import check_codes, check_filter, matches
+from kafka_admin_proto.server.failures import NO_AUTHORIZER, SECURITY_DISABLED, ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State
+from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: DeleteAclsRequest, caller: Caller) -> Answer:
-    """SECURITY_DISABLED for each filter."""
-    rows = [DeleteAclsFilterResult(SECURITY_DISABLED, NO_AUTHORIZER) for _ in request.filters]
-    return Answer(DeleteAclsResponse(filter_results=rows))
+    """Each filter for itself; an ACL that two of them find is in both of their results."""
+    check_request(request)
+    if state.authorizer is None:
+        return Answer(refused(request, ApiFailure(SECURITY_DISABLED, NO_AUTHORIZER), caller))
+    removed: dict[UUID, None] = {}
+    rows = []
+    for wanted in request.filters:
+        try:
+            check_filter(wanted)
+        except ApiFailure as failure:
+            rows.append(DeleteAclsFilterResult(failure.code, failure.message))
+            continue
+        found = {key: acl for key, acl in state.cluster.acls.items() if matches(wanted, acl)}
+        removed.update(dict.fromkeys(found))
+        rows.append(DeleteAclsFilterResult(0, None, [_row(acl) for acl in found.values()]))
+    records: list[Message] = [RemoveAccessControlEntryRecord(each) for each in removed]
+    return Answer(DeleteAclsResponse(filter_results=rows), records)
+
+
+def check_request(request: DeleteAclsRequest) -> None:
+    """Raises RemoteProtocolError for codes with which Kafka ends the connection."""
+    for each in request.filters:
+        _check_filter_codes(each)
+
+
+def _check_filter_codes(wanted: DeleteAclsFilter) -> None:
+    check_codes(
+        wanted.resource_type_filter,
+        wanted.pattern_type_filter,
+        wanted.operation,
+        wanted.permission_type,
+    )
+
+
+def refused(request: DeleteAclsRequest, failure: ApiFailure, caller: Caller) -> DeleteAclsResponse:
+    """The whole request refused: each filter has the error."""
+    check_request(request)
+    rows = [DeleteAclsFilterResult(failure.code, failure.message) for _ in request.filters]
+    return DeleteAclsResponse(filter_results=rows)
+
+
+def _row(acl: Acl) -> DeleteAclsMatchingAcl:
+    return DeleteAclsMatchingAcl(
+        0,
+        None,
+        acl.resource_type,
+        acl.resource_name,
+        acl.pattern_type,
+        acl.principal,
+        acl.host,
+        acl.operation,
+        acl.permission_type,
+    )

@@ -6,6 +6,7 @@ Versions: 1 a throttle time, 4 flexible, 5 messages (KIP-599), 6 topic ids (KIP-
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from uuid import UUID
 
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
@@ -14,9 +15,13 @@ from kafka_admin_proto.messages.delete_topics_response import (
     DeleteTopicsResponse,
 )
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
+from kafka_admin_proto.server.authorizer.access import allowed_topics, allows_on_cluster
+from kafka_admin_proto.server.authorizer.rules import DELETE, DESCRIBE
 from kafka_admin_proto.server.failures import (
     INVALID_REQUEST,
+    NOT_AUTHORIZED,
     REQUEST_TIMED_OUT,
+    TOPIC_AUTHORIZATION_FAILED,
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
     ApiFailure,
@@ -54,6 +59,8 @@ def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer
             add(None, ZERO_TOPIC_ID, INVALID_REQUEST, text)
     if state.broker_value("delete.topic.enable", caller.node_id) == "false":
         return _refused(request, caller)
+    describable, deletable = _allowed(state, caller, names, ids)
+    unauthorized = TOPIC_AUTHORIZATION_FAILED, NOT_AUTHORIZED[TOPIC_AUTHORIZATION_FAILED]
     deleted: dict[UUID, str] = {}
     for topic_id, count in ids.items():
         topic = state.topic_by_id(topic_id)
@@ -61,14 +68,20 @@ def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer
             add(None, topic_id, INVALID_REQUEST, "Duplicate topic id.")
         elif topic is None:
             add(None, topic_id, UNKNOWN_TOPIC_ID, _NO_SUCH_ID)
+        elif topic.name not in deletable:
+            add(topic.name if topic.name in describable else None, topic_id, *unauthorized)
         else:
             deleted[topic_id] = topic.name
     for name, count in names.items():
         topic = state.topic(name)
         if count > 1:
             add(name, ZERO_TOPIC_ID, INVALID_REQUEST, "Duplicate topic name.")
+        elif name not in describable:
+            add(name, ZERO_TOPIC_ID, *unauthorized)
         elif topic is None:
             add(name, ZERO_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION, _NO_SUCH_TOPIC)
+        elif name not in deletable:
+            add(name, ZERO_TOPIC_ID, *unauthorized)
         elif ids[topic.id]:
             deleted.pop(topic.id, None)
             text = "The provided topic name maps to an ID that was already supplied."
@@ -81,6 +94,20 @@ def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer
         add(name, topic_id)
     records: list[Message] = [RemoveTopicRecord(each) for each in deleted]
     return Answer(DeleteTopicsResponse(responses=results), records)
+
+
+def _allowed(
+    state: State, caller: Caller, names: Iterable[str], ids: Iterable[UUID]
+) -> tuple[set[str], set[str]]:
+    """The topics that the caller may describe, and those that it may delete."""
+    named = {topic.name for each in ids if (topic := state.topic_by_id(each)) is not None}
+    named.update(names)
+    if allows_on_cluster(state, caller, DELETE):
+        return named, named
+    return (
+        allowed_topics(state, caller, DESCRIBE, named),
+        allowed_topics(state, caller, DELETE, named),
+    )
 
 
 def _refused(request: DeleteTopicsRequest, caller: Caller) -> Answer:

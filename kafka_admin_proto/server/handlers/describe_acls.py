@@ -1,4 +1,4 @@
-"""DescribeAcls: there is no authorizer, and so there are no ACLs.
+"""DescribeAcls: the ACLs that a filter finds, by resource.
 
 Versions: 1 pattern types (KIP-290), 2 flexible, 3 users as resources (KIP-373).
 """
@@ -6,14 +6,50 @@ Versions: 1 pattern types (KIP-290), 2 flexible, 3 users as resources (KIP-373).
 from __future__ import annotations
 
 from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
-from kafka_admin_proto.messages.describe_acls_response import DescribeAclsResponse
+from kafka_admin_proto.messages.describe_acls_response import (
+    AclDescription,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+from kafka_admin_proto.server.authorizer.bindings import check_codes, matches
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import SECURITY_DISABLED
+from kafka_admin_proto.server.failures import SECURITY_DISABLED, ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
 
 _TEXT = "No Authorizer is configured on the broker"
 
 
 def handle(state: View, request: DescribeAclsRequest, caller: Caller) -> Answer:
-    """SECURITY_DISABLED for the whole request."""
-    return Answer(DescribeAclsResponse(error_code=SECURITY_DISABLED, error_message=_TEXT))
+    """The resources in the order of their first ACL; SECURITY_DISABLED without an authorizer."""
+    check_request(request)
+    if state.authorizer is None:
+        return Answer(refused(request, ApiFailure(SECURITY_DISABLED, _TEXT), caller))
+    found: dict[tuple[int, str, int], DescribeAclsResource] = {}
+    for acl in state.cluster.acls.values():
+        if matches(request, acl):
+            key = acl.resource_type, acl.resource_name, acl.pattern_type
+            resource = found.get(key)
+            if resource is None:
+                resource = found[key] = DescribeAclsResource(*key)
+            resource.acls.append(
+                AclDescription(acl.principal, acl.host, acl.operation, acl.permission_type)
+            )
+    return Answer(DescribeAclsResponse(resources=list(found.values())))
+
+
+def check_request(request: DescribeAclsRequest) -> None:
+    """Raises RemoteProtocolError for codes with which Kafka ends the connection."""
+    check_codes(
+        request.resource_type_filter,
+        request.pattern_type_filter,
+        request.operation,
+        request.permission_type,
+    )
+
+
+def refused(
+    request: DescribeAclsRequest, failure: ApiFailure, caller: Caller
+) -> DescribeAclsResponse:
+    """The whole request refused."""
+    check_request(request)
+    return DescribeAclsResponse(error_code=failure.code, error_message=failure.message)

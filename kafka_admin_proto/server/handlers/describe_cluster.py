@@ -10,9 +10,9 @@ from kafka_admin_proto.messages.describe_cluster_response import (
     DescribeClusterBroker,
     DescribeClusterResponse,
 )
+from kafka_admin_proto.server.authorizer.access import cluster_operations
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.topic_views import CLUSTER_OPERATIONS
 
 _BROKERS, _CONTROLLERS = 1, 2
 _MISMATCHED_ENDPOINT_TYPE = 114
@@ -43,5 +43,5 @@ def handle(state: View, request: DescribeClusterRequest, caller: Caller) -> Answ
         cluster_id=state.cluster_id, controller_id=state.controller, brokers=brokers
     )
     if request.include_cluster_authorized_operations:
-        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+        response.cluster_authorized_operations = cluster_operations(state, caller)
     return Answer(response)

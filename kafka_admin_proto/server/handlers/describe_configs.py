@@ -18,6 +18,9 @@ from kafka_admin_proto.messages.describe_configs_response import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kafka_admin_proto.server.authorizer.access import allows
+from kafka_admin_proto.server.authorizer.resources import resource_of
+from kafka_admin_proto.server.authorizer.rules import DESCRIBE_CONFIGS
 from kafka_admin_proto.server.brokers.view import (
     BROKER_LOGGER_RESOURCE,
     BROKER_RESOURCE,
@@ -40,6 +43,7 @@ from kafka_admin_proto.server.configs.values import parse, to_text
 from kafka_admin_proto.server.failures import (
     INVALID_REQUEST,
     MALFORMED,
+    NOT_AUTHORIZED,
     UNKNOWN_TOPIC_OR_PARTITION,
     ApiFailure,
 )
@@ -70,8 +74,16 @@ def handle(state: View, request: DescribeConfigsRequest, caller: Caller) -> Answ
             for each in request.resources
         ]
         return Answer(DescribeConfigsResponse(results=rows))
-    results = []
+    results, refused = [], []
     for resource in request.resources:
+        kind, name, code = resource_of(resource.resource_type, resource.resource_name)
+        if not allows(state, caller, DESCRIBE_CONFIGS, kind, name):
+            refused.append(
+                DescribeConfigsResult(
+                    code, NOT_AUTHORIZED[code], resource.resource_type, resource.resource_name
+                )
+            )
+            continue
         result = DescribeConfigsResult(
             resource_type=resource.resource_type, resource_name=resource.resource_name
         )
@@ -80,7 +92,7 @@ def handle(state: View, request: DescribeConfigsRequest, caller: Caller) -> Answ
         except ApiFailure as failure:
             result.error_code, result.error_message = failure.code, failure.message or ""
         results.append(result)
-    return Answer(DescribeConfigsResponse(results=results))
+    return Answer(DescribeConfigsResponse(results=results + refused))
 
 
 def _described(

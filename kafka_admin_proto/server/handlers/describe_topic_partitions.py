@@ -15,15 +15,18 @@ from kafka_admin_proto.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponseTopic,
 )
 from kafka_admin_proto.records.cluster_state import Topic
+from kafka_admin_proto.server.authorizer.access import allowed_topics, topic_operations
+from kafka_admin_proto.server.authorizer.rules import DESCRIBE
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import (
     INVALID_REQUEST,
     INVALID_TOPIC,
+    TOPIC_AUTHORIZATION_FAILED,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.topic_names import INTERNAL, is_valid
-from kafka_admin_proto.server.topic_views import TOPIC_OPERATIONS, leader_of, offline_replicas
+from kafka_admin_proto.server.topic_views import leader_of, offline_replicas
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 
 
@@ -42,28 +45,31 @@ def handle(state: View, request: DescribeTopicPartitionsRequest, caller: Caller)
     limit = int(state.broker_value("max.request.partition.size.limit", caller.node_id) or 1)
     left = max(1, min(limit, request.response_partition_limit))
     response = DescribeTopicPartitionsResponse()
-    for name in names:
+    allowed = allowed_topics(state, caller, DESCRIBE, names)
+    for name in (each for each in names if each in allowed):
         if left == 0:
             response.next_cursor = Cursor(name, 0)
             break
         topic = state.topic(name)
         if topic is None:
             if request.topics:
-                response.topics.append(_missing(name))
+                response.topics.append(_missing(state, caller, name))
             continue
         first = cursor.partition_index if cursor is not None and name == start else 0
         count = len(topic.partitions)
         end = min(count, first + left)
-        response.topics.append(_described(state, topic, first, end))
+        response.topics.append(_described(state, caller, topic, first, end))
         left -= max(0, end - first)
         if end < count:
             response.next_cursor = Cursor(name, end)
             break
+    if request.topics:
+        response.topics += [_unauthorized(each) for each in names if each not in allowed]
     return Answer(response)
 
 
 def _described(
-    state: View, topic: Topic, first: int, end: int
+    state: View, caller: Caller, topic: Topic, first: int, end: int
 ) -> DescribeTopicPartitionsResponseTopic:
     rows = []
     for number in range(first, end):
@@ -82,20 +88,25 @@ def _described(
                 offline_replicas(state, partition),
             )
         )
+    operations = topic_operations(state, caller, topic.name)
     return DescribeTopicPartitionsResponseTopic(
-        0, topic.name, topic.id, topic.name in INTERNAL, rows, TOPIC_OPERATIONS
+        0, topic.name, topic.id, topic.name in INTERNAL, rows, operations
     )
 
 
-def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:
+def _missing(state: View, caller: Caller, name: str) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else INVALID_TOPIC,
         name,
         ZERO_TOPIC_ID,
         name in INTERNAL,
         [],
-        TOPIC_OPERATIONS,
+        topic_operations(state, caller, name),
     )
+
+
+def _unauthorized(name: str) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(TOPIC_AUTHORIZATION_FAILED, name, ZERO_TOPIC_ID)
 
 
 def _refused(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:

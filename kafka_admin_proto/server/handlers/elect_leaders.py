@@ -37,10 +37,10 @@ def handle(state: State, request: ElectLeadersRequest, caller: Caller) -> Answer
         return Answer(ElectLeadersResponse())
     election = _ELECTIONS.get(request.election_type)
     if request.timeout_ms <= 0:
-        return _failed(request, ApiFailure(REQUEST_TIMED_OUT), caller)
+        return Answer(refused(request, ApiFailure(REQUEST_TIMED_OUT), caller))
     if election is None:
         text = f"Unknown election type {request.election_type}"
-        return _failed(request, ApiFailure(INVALID_REQUEST, text), caller)
+        return Answer(refused(request, ApiFailure(INVALID_REQUEST, text), caller))
     response = ElectLeadersResponse()
     records: list[Message] = []
     if request.topic_partitions is None:
@@ -82,8 +82,10 @@ def _elected(state: State, name: str, number: int, election: Election) -> Messag
     raise ApiFailure(ELIGIBLE_LEADERS_NOT_AVAILABLE, text)
 
 
-def _failed(request: ElectLeadersRequest, failure: ApiFailure, caller: Caller) -> Answer:
-    """The whole request failed: each partition has the error."""
+def refused(
+    request: ElectLeadersRequest, failure: ApiFailure, caller: Caller
+) -> ElectLeadersResponse:
+    """The whole request refused: each partition has the error."""
     rows = [
         ReplicaElectionResult(
             topic.topic,
@@ -92,4 +94,4 @@ def _failed(request: ElectLeadersRequest, failure: ApiFailure, caller: Caller) -
         for topic in request.topic_partitions or ()
     ]
     code = failure.code if caller.version >= 1 else 0
-    return Answer(ElectLeadersResponse(error_code=code, replica_election_results=rows))
+    return ElectLeadersResponse(error_code=code, replica_election_results=rows)

@@ -31,11 +31,11 @@ def handle(state: State, request: IncrementalAlterConfigsRequest, caller: Caller
     ]
     records: list[Message] = []
     rows = []
-    for change, refused in zip(changes, prepare(state, changes, caller.node_id), strict=True):
+    for change, refused in zip(changes, prepare(state, changes, caller), strict=True):
         failure = refused
         if failure is None and change.kind != BROKER_LOGGER_RESOURCE:
             try:
-                records += apply(state, change)
+                records += apply(state, change, caller)
             except ApiFailure as found:
                 failure = found
         code, text = (0, None) if failure is None else (failure.code, failure.message)

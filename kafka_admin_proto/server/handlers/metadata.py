@@ -19,22 +19,25 @@ from kafka_admin_proto.messages.metadata_response import (
     MetadataResponseTopic,
 )
 from kafka_admin_proto.records.cluster_state import Topic
+from kafka_admin_proto.server.authorizer.access import (
+    allowed_topics,
+    cluster_operations,
+    creatable_topics,
+    topic_operations,
+)
+from kafka_admin_proto.server.authorizer.rules import DESCRIBE
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import (
     INVALID_REQUEST,
     INVALID_TOPIC,
+    TOPIC_AUTHORIZATION_FAILED,
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller, handler
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.topic_names import CLUSTER_METADATA, INTERNAL, is_valid
-from kafka_admin_proto.server.topic_views import (
-    CLUSTER_OPERATIONS,
-    TOPIC_OPERATIONS,
-    leader_of,
-    offline_replicas,
-)
+from kafka_admin_proto.server.topic_views import leader_of, offline_replicas
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 
@@ -44,16 +47,27 @@ _NOT_ASKED = -(1 << 31)
 
 
 def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
-    """Live brokers, and the topics asked for; one that is not there may be created."""
+    """Live brokers, and the topics asked for; one that is not there may be created.
+
+    Of topics that the caller may not describe nothing is said, or that it may not.
+    """
     version = caller.version
     wanted = request.topics
     everything = wanted is None or (version == 0 and not wanted)
     topics: list[MetadataResponseTopic] = []
     records: list[Message] = []
-    operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else _NOT_ASKED
+
+    def operations(name: str) -> int:
+        if request.include_topic_authorized_operations:
+            return topic_operations(state, caller, name)
+        return _NOT_ASKED
+
     if everything:
+        allowed = allowed_topics(state, caller, DESCRIBE, state.topic_names)
         topics = [
-            _described(state, topic, operations, version) for topic in state.cluster.topics.values()
+            _described(state, topic, operations(topic.name), version)
+            for topic in state.cluster.topics.values()
+            if topic.name in allowed
         ]
     else:
         assert wanted is not None
@@ -66,16 +80,24 @@ def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
             names = [topic.name for each in ids if (topic := state.topic_by_id(each))]
         else:
             names = [each.name for each in wanted if each.name is not None]
-        missing = []
+        allowed = allowed_topics(state, caller, DESCRIBE, names)
+        missing, refused = [], []
         for name in dict.fromkeys(names):
             topic = state.topic(name)
-            if topic is None:
+            if name not in allowed:
+                shown = None if ids else name
+                topic_id = topic.id if ids and topic is not None else ZERO_TOPIC_ID
+                refused.append(MetadataResponseTopic(TOPIC_AUTHORIZATION_FAILED, shown, topic_id))
+            elif topic is None:
                 missing.append(name)
             else:
-                topics.append(_described(state, topic, operations, version))
-        topics += [_missing(state, name, operations) for name in missing]
-        if missing and request.allow_auto_topic_creation:
+                topics.append(_described(state, topic, operations(name), version))
+        if missing and request.allow_auto_topic_creation and _creates_topics(state, caller):
+            creatable = creatable_topics(state, caller, missing)
+            refused += [_not_creatable(each) for each in missing if each not in creatable]
+            missing = [each for each in missing if each in creatable]
             records = _created(state, missing, caller)
+        topics += [_missing(state, name, operations(name)) for name in missing] + refused
     brokers = []
     for broker in state.live_brokers():
         endpoint = broker.endpoints[caller.listener]
@@ -87,7 +109,7 @@ def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
             controller_id=_some_broker(state, brokers),
             topics=topics,
             cluster_authorized_operations=(
-                CLUSTER_OPERATIONS
+                cluster_operations(state, caller)
                 if 8 <= version <= 10 and request.include_cluster_authorized_operations
                 else _NOT_ASKED
             ),
@@ -135,6 +157,10 @@ def _missing(state: View, name: str, operations: int) -> MetadataResponseTopic:
     )
 
 
+def _not_creatable(name: str) -> MetadataResponseTopic:
+    return MetadataResponseTopic(TOPIC_AUTHORIZATION_FAILED, name, ZERO_TOPIC_ID, name in INTERNAL)
+
+
 def _unknown_id(topic_id: UUID) -> MetadataResponseTopic:
     return MetadataResponseTopic(UNKNOWN_TOPIC_ID, None, topic_id)
 
@@ -150,10 +176,12 @@ def _refused(request: MetadataRequest) -> MetadataResponse:
     )
 
 
+def _creates_topics(state: View, caller: Caller) -> bool:
+    return state.broker_value("auto.create.topics.enable", caller.node_id) != "false"
+
+
 def _created(state: View, names: list[str], caller: Caller) -> list[Message]:
     """The records of topics that come to be because a client asked for them."""
-    if state.broker_value("auto.create.topics.enable", caller.node_id) == "false":
-        return []
     request = CreateTopicsRequest(
         topics=[CreatableTopic(name, -1, -1) for name in hash_order(filter(is_valid, names))],
         timeout_ms=_CREATION_TIMEOUT_MS,

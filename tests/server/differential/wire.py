@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from kafka_admin_proto.messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from kafka_admin_proto.protocol.frames import frame
 from kafka_admin_proto.protocol.payload_writers import write_request
 from kafka_admin_proto.protocol.payloads import read_response
@@ -19,10 +20,14 @@ _API_VERSIONS = 18
 
 
 class Nodes:
-    """The nodes of a cluster, in the order of ``bootstrap`` (host:port, separated by commas)."""
+    """The nodes of a cluster, in the order of ``bootstrap`` (host:port, separated by commas).
 
-    def __init__(self, bootstrap: str) -> None:
+    ``login`` is a name and a password for SASL PLAIN, on listeners that ask for it.
+    """
+
+    def __init__(self, bootstrap: str, login: tuple[str, str] | None = None) -> None:
         self.addresses = [each.rpartition(":")[::2] for each in bootstrap.split(",")]
+        self._login = login
         self._sockets: dict[int, socket.socket] = {}
         self._sent = 0
         #: Responses with their bytes, by node and request.
@@ -67,10 +72,21 @@ class Nodes:
                 host, port = self.addresses[node]
                 found = socket.create_connection((host, int(port)), PATIENCE_S)
                 self._sockets[node] = found
+                if self._login is not None:
+                    self._log_in(node, found, *self._login)
             found.sendall(frame(payload))
         except OSError:
             return None
         return found
+
+    def _log_in(self, node: int, connected: socket.socket, name: str, password: str) -> None:
+        token = b"\0".join([b"", name.encode(), password.encode()])
+        for message in (SaslHandshakeRequest("PLAIN"), SaslAuthenticateRequest(token)):
+            connected.sendall(frame(write_request(message, 1, 0)))
+            assert message.api_key is not None
+            answer = self._receive(node, connected, message.api_key, 1)
+            assert answer is not None, f"node {node + 1} closes the connection of {name}"
+            assert answer.error_code == 0, answer
 
     def _receive(
         self,

@@ -1,0 +1,115 @@
+"""Whether a principal may do something, by the ACLs of the metadata log (StandardAuthorizer)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.records.cluster_state import Acl
+
+CLASS_CONFIG = "authorizer.class.name"
+SUPER_USERS_CONFIG = "super.users"
+ALLOW_CONFIG = "allow.everyone.if.no.acl.found"
+STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+
+# Codes of AclOperation.
+ALL = 2
+READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE = 3, 4, 5, 6, 7, 8
+CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE = 9, 10, 11, 12
+# Codes of ResourceType.
+TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID = 2, 3, 4, 5
+# Codes of PatternType.
+LITERAL, PREFIXED = 3, 4
+# Codes of AclPermissionType.
+DENY, ALLOW = 2, 3
+
+#: The only name of a resource of type CLUSTER.
+CLUSTER_NAME = "kafka-cluster"
+#: In an ACL, any resource of its type, or any host.
+ANYTHING = "*"
+ANYBODY = "User:*"
+
+#: What an ACL that allows one of these allows besides.
+_IMPLIED = {
+    DESCRIBE: frozenset({DESCRIBE, READ, WRITE, DELETE, ALTER}),
+    DESCRIBE_CONFIGS: frozenset({DESCRIBE_CONFIGS, ALTER_CONFIGS}),
+}
+
+
+class AuthorizerSettings(msgspec.Struct, frozen=True):
+    """Principals that may do everything, and whether anybody may use what no ACL is about."""
+
+    super_users: frozenset[str] = frozenset()
+    allow_without_acls: bool = False
+
+
+def authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | None:
+    """What a broker's configs say; None where they name no authorizer.
+
+    Raises KafkaAdminProtoError for an authorizer of another class, and for a super user whose type
+    is missing.
+    """
+    name = configs.get(CLASS_CONFIG, "")
+    if not name:
+        return None
+    if name != STANDARD_AUTHORIZER:
+        raise KafkaAdminProtoError(f"{CLASS_CONFIG} can only be {STANDARD_AUTHORIZER}, not {name}")
+    users = [each.strip() for each in configs.get(SUPER_USERS_CONFIG, "").split(";")]
+    for each in users:
+        if each and ":" not in each:
+            text = f"{SUPER_USERS_CONFIG} has {each!r}; name principals as TYPE:NAME, User:{each}"
+            raise KafkaAdminProtoError(text)
+    allow = configs.get(ALLOW_CONFIG, "").strip().lower() == "true"
+    return AuthorizerSettings(frozenset(filter(None, users)), allow)
+
+
+class Authorizer:
+    """Decides by a set of ACLs."""
+
+    def __init__(self, settings: AuthorizerSettings, acls: Iterable[Acl]) -> None:
+        self._settings = settings
+        #: By resource type, pattern type and name.
+        self._acls: dict[tuple[int, int, str], list[Acl]] = {}
+        #: By resource type, the lengths that names of prefixed ACLs have.
+        self._prefixes: dict[int, set[int]] = {}
+        for acl in acls:
+            key = (acl.resource_type, acl.pattern_type, acl.resource_name)
+            self._acls.setdefault(key, []).append(acl)
+            if acl.pattern_type == PREFIXED:
+                lengths = self._prefixes.setdefault(acl.resource_type, set())
+                lengths.add(len(acl.resource_name))
+
+    def allows(self, principal: str, host: str, operation: int, kind: int, name: str) -> bool:
+        """Whether a principal ("User:alice") from that address may do this with a resource.
+
+        One ACL that denies it counts more than any that allow it.
+        """
+        if principal in self._settings.super_users:
+            return True
+        found = allowed = False
+        for acl in self._about(kind, name):
+            found = True
+            if acl.principal not in (principal, ANYBODY) or acl.host not in (host, ANYTHING):
+                continue
+            if acl.permission_type == ALLOW:
+                implying = _IMPLIED.get(operation)
+                allowed = allowed or (
+                    acl.operation == ALL
+                    or acl.operation == operation
+                    or (implying is not None and acl.operation in implying)
+                )
+            elif acl.operation in (ALL, operation):
+                return False
+        return allowed or (not found and self._settings.allow_without_acls)
+
+    def _about(self, kind: int, name: str) -> Iterator[Acl]:
+        """The ACLs that apply to a resource."""
+        acls = self._acls
+        yield from acls.get((kind, LITERAL, name), ())
+        if name != ANYTHING:
+            yield from acls.get((kind, LITERAL, ANYTHING), ())
+        for length in self._prefixes.get(kind, ()):
+            if length <= len(name):
+                yield from acls.get((kind, PREFIXED, name[:length]), ())
