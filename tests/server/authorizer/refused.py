@@ -1,0 +1,213 @@
+"""What each api does to a caller who may do nothing, and what it asks for: the rows of the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages import (
+    alter_client_quotas_request,
+    alter_configs_request,
+    alter_partition_reassignments_request,
+    alter_user_scram_credentials_request,
+    create_acls_request,
+    create_partitions_request,
+    create_topics_request,
+    delete_acls_request,
+    delete_topics_request,
+    describe_configs_request,
+    describe_quorum_request,
+    describe_topic_partitions_request,
+    describe_user_scram_credentials_request,
+    elect_leaders_request,
+    incremental_alter_configs_request,
+    metadata_request,
+    update_features_request,
+)
+from kafka_admin_proto.values import Message
+
+_NO_SUCH_ID = UUID(int=9)
+
+
+class Case(msgspec.Struct):
+    """A request, the ACLs that it needs as (operation, resource), and what is refused.
+
+    ``codes`` gives the error codes of a response.
+    """
+
+    request: Message
+    needs: list[tuple[str, str]]
+    error: int
+    codes: Callable[[Any], list[int]]
+    #: What the answer has where everything is allowed; 0 if nothing is wrong with the request.
+    allowed: int = 0
+
+
+def cases(topic_id: UUID) -> Iterator[tuple[str, Case]]:
+    """By the words of the docs' table: api and what is asked."""
+
+    def top(response: Any) -> list[int]:
+        return [response.error_code]
+
+    def rows(field: str) -> Callable[[Any], list[int]]:
+        return lambda response: [each.error_code for each in getattr(response, field)]
+
+    def name(kind: int) -> str:
+        return {2: "a", 4: "1", 8: "1", 16: "s", 32: "g"}[kind]
+
+    yield "Metadata", Case(
+        m.MetadataRequest([metadata_request.MetadataRequestTopic(name="a")]),
+        [("DESCRIBE", "topic")], 29, rows("topics"),
+    )  # fmt: skip
+    yield "Metadata, topics by id", Case(
+        m.MetadataRequest([metadata_request.MetadataRequestTopic(topic_id, None)]),
+        [("DESCRIBE", "topic")], 29, rows("topics"),
+    )  # fmt: skip
+    yield "DescribeTopicPartitions", Case(
+        m.DescribeTopicPartitionsRequest([describe_topic_partitions_request.TopicRequest("a")]),
+        [("DESCRIBE", "topic")], 29, rows("topics"),
+    )  # fmt: skip
+    yield "CreateTopics", Case(
+        m.CreateTopicsRequest([create_topics_request.CreatableTopic("new", 1, 1)], 1000, True),
+        [("CREATE", "cluster"), ("CREATE", "topic")], 29, rows("topics"),
+    )  # fmt: skip
+    yield "CreatePartitions", Case(
+        m.CreatePartitionsRequest(
+            [create_partitions_request.CreatePartitionsTopic("a", 9, None)], 1000, True
+        ),
+        [("ALTER", "topic")], 29, rows("results"),
+    )  # fmt: skip
+    yield "DeleteTopics", Case(
+        m.DeleteTopicsRequest([delete_topics_request.DeleteTopicState("a")], [], 1000),
+        [("DELETE", "cluster"), ("DELETE", "topic")], 29, rows("responses"),
+    )  # fmt: skip
+    yield "DeleteTopics, topics by id", Case(
+        m.DeleteTopicsRequest([delete_topics_request.DeleteTopicState(None, topic_id)], [], 1000),
+        [("DELETE", "cluster"), ("DELETE", "topic")], 29, rows("responses"),
+    )  # fmt: skip
+    for kind, label, resource, error in (
+        (2, "topics", "topic", 29), (4, "brokers", "cluster", 31), (8, "loggers", "cluster", 31),
+        (16, "metrics", "cluster", 31), (32, "groups", "group", 30),
+    ):  # fmt: skip
+        described = describe_configs_request.DescribeConfigsResource(kind, name(kind), None)
+        yield f"DescribeConfigs, {label}", Case(
+            m.DescribeConfigsRequest([described]),
+            [("DESCRIBE_CONFIGS", resource)], error, rows("results"),
+        )  # fmt: skip
+        altered = incremental_alter_configs_request.AlterConfigsResource(kind, name(kind), [])
+        yield f"IncrementalAlterConfigs, {label}", Case(
+            m.IncrementalAlterConfigsRequest([altered]),
+            [("ALTER_CONFIGS", resource)], error, rows("responses"),
+        )  # fmt: skip
+        if kind != 8:
+            legacy = alter_configs_request.AlterConfigsResource(kind, name(kind), [])
+            yield f"AlterConfigs, {label}", Case(
+                m.AlterConfigsRequest([legacy], True),
+                [("ALTER_CONFIGS", resource)], error, rows("responses"),
+            )  # fmt: skip
+    for kind, label, resource, error in ((0, "groups", "group", 30), (1, "transactions", "id", 53)):
+        yield f"FindCoordinator, {label}", Case(
+            m.FindCoordinatorRequest(key_type=kind, coordinator_keys=["g"]),
+            [("DESCRIBE", resource)], error, rows("coordinators"), 15,
+        )  # fmt: skip
+    yield "FindCoordinator, share groups", Case(
+        m.FindCoordinatorRequest(key_type=2, coordinator_keys=["g"]),
+        [("CLUSTER_ACTION", "cluster")], 31, rows("coordinators"), 42,
+    )  # fmt: skip
+    yield (
+        "DescribeLogDirs",
+        Case(m.DescribeLogDirsRequest(None), [("DESCRIBE", "cluster")], 31, top),
+    )
+    yield "ElectLeaders", Case(
+        m.ElectLeadersRequest(0, [elect_leaders_request.TopicPartitions("a", [0])], 1000),
+        [("ALTER", "cluster")], 31,
+        lambda response: [each.error_code for row in response.replica_election_results
+                          for each in row.partition_result], 84,
+    )  # fmt: skip
+    move = alter_partition_reassignments_request.ReassignableTopic(
+        "no-such-topic", [alter_partition_reassignments_request.ReassignablePartition(0, [1])]
+    )
+    yield "AlterPartitionReassignments", Case(
+        m.AlterPartitionReassignmentsRequest(1000, True, [move]), [("ALTER", "cluster")], 31,
+        lambda response: [each.error_code for row in response.responses for each in row.partitions],
+        3,
+    )  # fmt: skip
+    yield (
+        "ListPartitionReassignments",
+        Case(m.ListPartitionReassignmentsRequest(1000, None), [("DESCRIBE", "cluster")], 31, top),
+    )
+    yield (
+        "DescribeClientQuotas",
+        Case(m.DescribeClientQuotasRequest(), [("DESCRIBE_CONFIGS", "cluster")], 31, top),
+    )
+    quota = alter_client_quotas_request.EntryData(
+        [alter_client_quotas_request.EntityData("user", "anna")], []
+    )
+    yield (
+        "AlterClientQuotas",
+        Case(
+            m.AlterClientQuotasRequest([quota]), [("ALTER_CONFIGS", "cluster")], 31, rows("entries")
+        ),
+    )
+    yield "DescribeUserScramCredentials", Case(
+        m.DescribeUserScramCredentialsRequest(
+            [describe_user_scram_credentials_request.UserName("anna")]
+        ),
+        [("DESCRIBE", "cluster")], 31, rows("results"), 91,
+    )  # fmt: skip
+    deletion = alter_user_scram_credentials_request.ScramCredentialDeletion("anna", 1)
+    yield "AlterUserScramCredentials", Case(
+        m.AlterUserScramCredentialsRequest([deletion]), [("ALTER", "cluster")], 31,
+        rows("results"), 91,
+    )  # fmt: skip
+    quorum = describe_quorum_request.TopicData(
+        "__cluster_metadata", [describe_quorum_request.PartitionData(0)]
+    )
+    yield (
+        "DescribeQuorum",
+        Case(m.DescribeQuorumRequest([quorum]), [("DESCRIBE", "cluster")], 31, top),
+    )
+    yield "UpdateFeatures", Case(
+        m.UpdateFeaturesRequest(
+            1000, [update_features_request.FeatureUpdateKey("no.such", 1, False, 1)]
+        ),
+        [("ALTER", "cluster")], 31, top, 95,
+    )  # fmt: skip
+    yield (
+        "ListConfigResources",
+        Case(m.ListConfigResourcesRequest(), [("DESCRIBE_CONFIGS", "cluster")], 31, top),
+    )
+    yield (
+        "AddRaftVoter",
+        Case(
+            m.AddRaftVoterRequest(None, 1000, 4, _NO_SUCH_ID, []),
+            [("ALTER", "cluster")],
+            31,
+            top,
+            35,
+        ),
+    )
+    yield (
+        "RemoveRaftVoter",
+        Case(m.RemoveRaftVoterRequest(None, 3, _NO_SUCH_ID), [("ALTER", "cluster")], 31, top, 35),
+    )
+    yield (
+        "DescribeAcls",
+        Case(
+            m.DescribeAclsRequest(1, None, 1, None, None, 1, 1), [("DESCRIBE", "cluster")], 31, top
+        ),
+    )
+    created = create_acls_request.AclCreation(2, "x", 3, "User:anna", "*", 3, 3)
+    yield (
+        "CreateAcls",
+        Case(m.CreateAclsRequest([created]), [("ALTER", "cluster")], 31, rows("results")),
+    )
+    found = delete_acls_request.DeleteAclsFilter(2, "no-such-topic", 3, None, None, 1, 1)
+    yield (
+        "DeleteAcls",
+        Case(m.DeleteAclsRequest([found]), [("ALTER", "cluster")], 31, rows("filter_results")),
+    )
