@@ -5,12 +5,10 @@ Without it the whole request is refused, by ``refused`` of the api's handler.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kafka_admin_proto.server import handlers
 from kafka_admin_proto.server.authorizer.access import allows_on_cluster
 from kafka_admin_proto.server.authorizer.rules import (
     ALTER,
@@ -19,6 +17,7 @@ from kafka_admin_proto.server.authorizer.rules import (
     DESCRIBE_CONFIGS,
 )
 from kafka_admin_proto.server.failures import CLUSTER_AUTHORIZATION_FAILED, ApiFailure
+from kafka_admin_proto.server.handlers import module_of
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
@@ -60,12 +59,11 @@ def refusal(state: View, api_key: int, request: Any, caller: Caller) -> Message 
     gate = GATES.get(api_key)
     if gate is None or allows_on_cluster(state, caller, gate.operation):
         return None
-    module = importlib.import_module(f"{handlers.__name__}.{handlers.HANDLERS[api_key]}")
     text = None
     if gate.named:  # Kafka shows its own objects there
         where = f"Request Request(listenerName=ListenerName({caller.listener}))"
         missing = f"needs {_NAMES[gate.operation]} permission."
         text = f"{where} {missing if state.release >= '4' else 'is not authorized.'}"
     failure = ApiFailure(CLUSTER_AUTHORIZATION_FAILED, text)
-    response: Message = module.refused(request, failure, caller)
+    response: Message = module_of(api_key).refused(request, failure, caller)
     return response
