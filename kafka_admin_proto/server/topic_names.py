@@ -8,7 +8,10 @@ from kafka_admin_proto.server.failures import INVALID_TOPIC, ApiFailure
 
 LONGEST_NAME = 249
 CLUSTER_METADATA = "__cluster_metadata"
-INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+CONSUMER_OFFSETS = "__consumer_offsets"
+TRANSACTION_STATE = "__transaction_state"
+SHARE_GROUP_STATE = "__share_group_state"
+INTERNAL = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE, SHARE_GROUP_STATE})
 
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_admin_proto.messages.create_topics_request import CreateTopicsRequest
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import (
     MetadataResponse,
@@ -26,6 +26,7 @@ from kafka_admin_proto.server.authorizer.access import (
     topic_operations,
 )
 from kafka_admin_proto.server.authorizer.rules import DESCRIBE
+from kafka_admin_proto.server.auto_creation import creatable_topic
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import (
     INVALID_REQUEST,
@@ -183,7 +184,10 @@ def _creates_topics(state: View, caller: Caller) -> bool:
 def _created(state: View, names: list[str], caller: Caller) -> list[Message]:
     """The records of topics that come to be because a client asked for them."""
     request = CreateTopicsRequest(
-        topics=[CreatableTopic(name, -1, -1) for name in hash_order(filter(is_valid, names))],
+        topics=[
+            creatable_topic(state, name, caller.node_id)
+            for name in hash_order(filter(is_valid, names))
+        ],
         timeout_ms=_CREATION_TIMEOUT_MS,
     )
     return handler(_CREATE_TOPICS)(state.controller_state, request, caller).records
