@@ -60,41 +60,48 @@ def first_records(release: str) -> list[Message]:
 
 def register(state: State, nodes: Sequence[Registration]) -> None:
     """Append the registrations of all nodes, and let clients see their brokers."""
-    ranges = [(each.name, each.min, each.max) for each in state.definitions.features]
-    state.append(
-        [
-            RegisterControllerRecord(
-                controller_id=node.id,
-                incarnation_id=uuid4(),
-                end_points=[
-                    ControllerEndpoint("CONTROLLER", each.host, each.port)
-                    for each in node.listeners[:1]
-                ],
-                features=[ControllerFeature(*each) for each in ranges],
-            )
-            for node in nodes
-        ]
-    )
+    state.append([controller_record(state, each) for each in nodes])
     for node in nodes:
         epoch = state.end_offset
-        state.append(
-            [
-                RegisterBrokerRecord(
-                    broker_id=node.id,
-                    incarnation_id=uuid4(),
-                    broker_epoch=epoch,
-                    end_points=[
-                        BrokerEndpoint(each.name, each.advertised_host, each.port)
-                        for each in node.listeners
-                    ],
-                    features=[BrokerFeature(*each) for each in ranges],
-                    rack=node.rack,
-                    fenced=True,
-                    log_dirs=[node.directory],
-                )
-            ]
-        )
-        state.append([BrokerRegistrationChangeRecord(node.id, epoch, fenced=_UNFENCE)])
+        state.append([broker_record(state, node, epoch)])
+        if state.cluster.topics:
+            from kafka_admin_proto.server.brokers.replicas import unfence  # a new cluster does not
+
+            state.append(unfence(state, node.id))
+        else:
+            state.append([BrokerRegistrationChangeRecord(node.id, epoch, fenced=_UNFENCE)])
+
+
+def controller_record(state: State, node: Registration) -> Message:
+    """A node's registration as a controller."""
+    return RegisterControllerRecord(
+        controller_id=node.id,
+        incarnation_id=uuid4(),
+        end_points=[
+            ControllerEndpoint("CONTROLLER", each.host, each.port) for each in node.listeners[:1]
+        ],
+        features=[
+            ControllerFeature(each.name, each.min, each.max) for each in state.definitions.features
+        ],
+    )
+
+
+def broker_record(state: State, node: Registration, epoch: int) -> Message:
+    """A node's registration as a broker, which is fenced at first; its epoch is its offset."""
+    return RegisterBrokerRecord(
+        broker_id=node.id,
+        incarnation_id=uuid4(),
+        broker_epoch=epoch,
+        end_points=[
+            BrokerEndpoint(each.name, each.advertised_host, each.port) for each in node.listeners
+        ],
+        features=[
+            BrokerFeature(each.name, each.min, each.max) for each in state.definitions.features
+        ],
+        rack=node.rack,
+        fenced=True,
+        log_dirs=[node.directory],
+    )
 
 
 def fence(state: State) -> None:

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import os
 import sys
@@ -22,17 +21,16 @@ from uuid import UUID, uuid4
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.bootstrap import Registration, fence, first_records, register
+from kafka_admin_proto.server.brokers.lifecycle import BrokerState, Lifecycle
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import served_apis
 from kafka_admin_proto.server.network.connection import NodeConnection, Service, Trace
 from kafka_admin_proto.server.network.node import Listener, Node
-from kafka_admin_proto.server.partition_changes import catch_up
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
     from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
-    from kafka_admin_proto.values import Message
 
 _RECEIVE_BYTES = 64 << 10
 #: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
@@ -95,6 +93,7 @@ class Cluster:
         self._nodes: dict[int, Node] = {}
         self._state: State | None = None
         self._views: Views | None = None
+        self._lifecycle: Lifecycle | None = None
 
     @property
     def bootstrap_servers(self) -> str:
@@ -149,8 +148,6 @@ class Cluster:
         self._set_up(state)
         views = self._views = Views(state)
         self.delay_metadata(self._propagation_delay_s)
-        state.followers.append(self._appended)
-        self._appended((), 0)
         service = Service(
             Answers(views),
             served_apis(self._release),
@@ -158,8 +155,12 @@ class Cluster:
             memoryview(bytearray(_RECEIVE_BYTES)),
             self._trace,
         )
+        accept = partial(NodeConnection, service)
         for node in nodes:
-            await node.open(partial(NodeConnection, service))
+            await node.open(accept)
+        self._lifecycle = Lifecycle(
+            state, views, self._nodes, self._log, self._registered, lambda node: node.open(accept)
+        )
 
     def _set_up(self, state: State) -> None:
         state.sync_delay_s = self._sync_delay_s
@@ -170,26 +171,52 @@ class Cluster:
             if policy is not None:
                 policy.configure(state.static[state.controller])
 
-    def _appended(self, records: Sequence[Message], offset: int) -> None:
-        """Let replicas that are to be in sync be so after a while."""
-        state = self.state
-        if state.reassigned:
-            asyncio.get_running_loop().call_later(state.sync_delay_s, catch_up, state)
+    async def stop_broker(self, broker: int) -> None:
+        """End a node as SIGTERM does: what it leads moves first, then its clients are cut off."""
+        await self._started.stop(self._node(broker).id)
+
+    async def kill_broker(self, broker: int) -> None:
+        """End a node as SIGKILL does: it is fenced after ``broker.session.timeout.ms``."""
+        await self._started.kill(self._node(broker).id)
+
+    async def start_broker(self, broker: int) -> None:
+        """Start a node that has ended, on its ports. It serves when this returns.
+
+        One that was killed is registered when its session is over. While the nodes that run are no
+        majority there is no controller, and this returns before the node serves. Raises OSError
+        where a port is taken by now.
+        """
+        await self._started.start(self._node(broker).id)
+
+    def fence_broker(self, broker: int) -> None:
+        """Let the controller take a broker for lost, though it runs, until it is unfenced."""
+        self._started.fence(self._node(broker).id)
+
+    def unfence_broker(self, broker: int) -> None:
+        """Let a broker that was fenced be there again."""
+        self._started.unfence(self._node(broker).id)
+
+    @property
+    def broker_states(self) -> dict[int, BrokerState]:
+        """What each node does: it runs, is fenced, starts or has ended."""
+        return {each: self._started.state_of(each) for each in self._nodes}
 
     async def stop(self) -> None:
         """Close every socket; nothing of the cluster is left."""
+        if self._lifecycle is not None:
+            self._lifecycle.end()
         for node in self._nodes.values():
             await node.close()
         if self._views is not None:
             self._views.end()
         if self._state is not None:
-            self._state.reassigned.clear()  # what is not in sync by now goes on at the next start
             for policy in (self._create_topic_policy, self._alter_config_policy):
                 if policy is not None:
                     policy.close()
         if self._log is not None:
             try:
-                fence(self.state)
+                if self.state.quorum.available:
+                    fence(self.state)
             except OSError as error:  # what was acknowledged is there all the same
                 print(f"the end is not in the metadata log: {error}", file=sys.stderr)
             finally:
@@ -207,6 +234,12 @@ class Cluster:
         trace: TracebackType | None,
     ) -> None:
         await self.stop()
+
+    @property
+    def _started(self) -> Lifecycle:
+        if self._lifecycle is None:
+            raise RuntimeError(_NOT_STARTED)
+        return self._lifecycle
 
     def _node(self, broker: int) -> Node:
         if broker not in self._nodes:
@@ -282,6 +315,10 @@ class Cluster:
                 **self._configs,
             }
         return found
+
+    def _registered(self, node: Node) -> Registration:
+        """What a node registers with that had been registered before."""
+        return self._registration(node, self.state.cluster.brokers[node.id].directories[0])
 
     def _registration(self, node: Node, directory: UUID) -> Registration:
         return Registration(

@@ -10,6 +10,7 @@ from typing import Protocol
 from uuid import UUID
 
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
+from kafka_admin_proto.messages.partition_record import PartitionRecord
 from kafka_admin_proto.records.cluster_state import ClusterState
 from kafka_admin_proto.server.brokers.view import (
     BROKER_LOGGER_RESOURCE,
@@ -70,15 +71,15 @@ class State(View):
         self.rules = "shipped"
         self.create_topic_policy: CreateTopicPolicy | None = None
         self.alter_config_policy: AlterConfigPolicy | None = None
-        #: Seconds from an assignment until its new replicas are in sync.
+        #: Seconds until a replica that is there is in sync.
         self.sync_delay_s = 0.1
-        #: Partitions, by topic id and number, whose replicas are to be in sync after that.
-        self.reassigned: list[tuple[UUID, int]] = [
+        #: Partitions, by topic id and number, that have replicas which are not in sync.
+        self.out_of_sync: set[tuple[UUID, int]] = {
             (topic.id, number)
             for topic in self.cluster.topics.values()
             for number, partition in topic.partitions.items()
-            if is_reassigning(partition)
-        ]
+            if len(partition.isr) < len(partition.replicas)
+        }
         #: Those who follow the log: they see each batch when it is safe and applied here.
         self.followers: list[Appended] = []
         self._log = log
@@ -95,8 +96,8 @@ class State(View):
             self._log.append(records, offset)
         self.apply(records, offset, self.quorum.epoch)
         for record in records:
-            if isinstance(record, PartitionChangeRecord) and record.replicas is not None:
-                self.reassigned.append((record.topic_id, record.partition_id))
+            if isinstance(record, PartitionRecord | PartitionChangeRecord):
+                self._compare_sync(record.topic_id, record.partition_id)
         if self._log is not None:
             self._log.applied(self.cluster)
         for follow in self.followers:
@@ -108,3 +109,13 @@ class State(View):
         self.skip(offset, self.quorum.epoch)
         for follow in self.followers:
             follow((), offset)
+
+    def _compare_sync(self, topic_id: UUID, number: int) -> None:
+        """See whether all replicas of a partition are in sync."""
+        topic = self.topic_by_id(topic_id)  # None where a later record of the batch removed it
+        if topic is not None:
+            partition = topic.partitions[number]
+            if len(partition.isr) < len(partition.replicas):
+                self.out_of_sync.add((topic_id, number))
+            else:
+                self.out_of_sync.discard((topic_id, number))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from kafka_admin_proto.server.brokers.lifecycle import BrokerState
 from kafka_admin_proto.server.cluster import Cluster
 from kafka_admin_proto.server.state import State
 
@@ -35,6 +36,31 @@ class SyncCluster:
     def delay_metadata(self, delay_s: float, broker: int | None = None) -> None:
         """As ``Cluster.delay_metadata``."""
         self._run(_called(self._cluster.delay_metadata, delay_s, broker))
+
+    def stop_broker(self, broker: int) -> None:
+        """As ``Cluster.stop_broker``."""
+        self._run(self._cluster.stop_broker(broker))
+
+    def kill_broker(self, broker: int) -> None:
+        """As ``Cluster.kill_broker``."""
+        self._run(self._cluster.kill_broker(broker))
+
+    def start_broker(self, broker: int) -> None:
+        """As ``Cluster.start_broker``."""
+        self._run(self._cluster.start_broker(broker))
+
+    def fence_broker(self, broker: int) -> None:
+        """As ``Cluster.fence_broker``."""
+        self._run(_called(self._cluster.fence_broker, broker))
+
+    def unfence_broker(self, broker: int) -> None:
+        """As ``Cluster.unfence_broker``."""
+        self._run(_called(self._cluster.unfence_broker, broker))
+
+    @property
+    def broker_states(self) -> dict[int, BrokerState]:
+        """As ``Cluster.broker_states``."""
+        return self._cluster.broker_states
 
     def start(self) -> None:
         """Listen on every port. Raises OSError where one cannot be had."""

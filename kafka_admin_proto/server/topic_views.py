@@ -1,4 +1,4 @@
-"""What a broker tells clients of a topic: leaders, unavailable replicas."""
+"""What brokers answer of topics and brokers: leaders, unavailable replicas, the controller."""
 
 from __future__ import annotations
 
@@ -21,3 +21,14 @@ def leader_of(state: View, partition: Partition) -> tuple[int, int]:
     if broker is None or broker.fenced:
         return -1, LEADER_NOT_AVAILABLE
     return partition.leader, 0
+
+
+def named_controller(view: View) -> int:
+    """The broker that clients are told to be the controller: each forwards what is for it.
+
+    KRaft's brokers name any live one; here it is the active controller's, if that is live.
+    """
+    ids = [each.id for each in view.live_brokers()]
+    if not ids:
+        return -1
+    return view.controller if view.controller in ids else ids[0]

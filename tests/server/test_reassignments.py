@@ -18,7 +18,7 @@ from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     ReassignableTopic,
 )
 from kafka_admin_proto.messages.elect_leaders_request import TopicPartitions
-from kafka_admin_proto.server.partition_changes import catch_up
+from kafka_admin_proto.server.brokers.replicas import catch_up
 from tests.server.served import Served
 from tests.server.test_create_topics import topic
 

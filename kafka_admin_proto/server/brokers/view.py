@@ -6,7 +6,7 @@ its view is then a replay of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -41,15 +41,26 @@ GROUP_RESOURCE = 32
 _NO_CONFIGS: Configs = {}
 
 
+class LastSeen(msgspec.Struct, frozen=True):
+    """How far a controller had the log when it ended, and when that was (ms since 1970)."""
+
+    end_offset: int
+    timestamp: int
+
+
 class Quorum(msgspec.Struct):
     """The controllers: who is active, and in which epoch.
 
-    Without a majority of controllers ``available`` is False; ``controller`` was the last one then.
+    While none is, ``available`` is False, ``controller`` is the last one that was active, and
+    ``waiting`` are calls that let requests go on which need one. ``last_seen`` has the controllers
+    that do not run.
     """
 
     controller: int
     epoch: int = 1
     available: bool = True
+    waiting: list[Callable[[], None]] = []
+    last_seen: dict[int, LastSeen] = {}
 
 
 class View:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
+from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
@@ -32,7 +33,7 @@ class _Follower:
         self.view.controller_state = state
         self.delay_s = delay_s
         self._coming: deque[_Batch] = deque()
-        self._timers: set[asyncio.TimerHandle] = set()
+        self._timers = Timers()
 
     def expect(self, batch: _Batch) -> None:
         """A batch was appended: it arrives in ``delay_s``."""
@@ -43,13 +44,7 @@ class _Follower:
         """Let what is on its way, up to an offset, arrive in ``delay_s`` from now."""
         if math.isinf(self.delay_s):
             return
-
-        def arrived() -> None:
-            self._timers.discard(timer)
-            self.catch_up(offset)
-
-        timer = asyncio.get_running_loop().call_later(self.delay_s, arrived)
-        self._timers.add(timer)
+        self._timers.later(self.delay_s, partial(self.catch_up, offset))
 
     def catch_up(self, offset: int | float = math.inf) -> None:
         """Take in what is on its way, up to an offset."""
@@ -69,9 +64,7 @@ class _Follower:
 
     def end(self) -> None:
         """Nothing arrives any more."""
-        for each in self._timers:
-            each.cancel()
-        self._timers.clear()
+        self._timers.end()
 
 
 class Views:

@@ -13,6 +13,7 @@ from kafka_admin_proto.messages.describe_cluster_response import (
 from kafka_admin_proto.server.authorizer.access import cluster_operations
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.topic_views import named_controller
 
 _BROKERS, _CONTROLLERS = 1, 2
 _MISMATCHED_ENDPOINT_TYPE = 114
@@ -40,7 +41,7 @@ def handle(state: View, request: DescribeClusterRequest, caller: Caller) -> Answ
             DescribeClusterBroker(number, endpoint.host, endpoint.port, broker.rack, broker.fenced)
         )
     response = DescribeClusterResponse(
-        cluster_id=state.cluster_id, controller_id=state.controller, brokers=brokers
+        cluster_id=state.cluster_id, controller_id=named_controller(state), brokers=brokers
     )
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = cluster_operations(state, caller)

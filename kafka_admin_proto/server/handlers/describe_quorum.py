@@ -17,6 +17,7 @@ from kafka_admin_proto.messages.describe_quorum_response import (
     ReplicaState,
     TopicData,
 )
+from kafka_admin_proto.server.brokers.view import LastSeen
 from kafka_admin_proto.server.failures import (
     NOT_AUTHORIZED,
     UNKNOWN_TOPIC_OR_PARTITION,
@@ -31,7 +32,7 @@ _UNKNOWN = "This server does not host this topic-partition."
 
 
 def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answer:
-    """All nodes are voters, and as far as the log goes."""
+    """All nodes are voters; one that has ended is as far in the log as it was then."""
     response = DescribeQuorumResponse()
     known = [(each.topic_name, [p.partition_index for p in each.partitions])
              for each in request.topics]  # fmt: skip
@@ -44,18 +45,20 @@ def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answ
             for name, numbers in known
         ]
         return Answer(response)
-    end, now = state.end_offset, time.time_ns() // 1_000_000
-    seen = now if caller.version >= 1 else -1
-    voters = [
-        ReplicaState(
-            replica_id=each,
-            log_end_offset=end,
-            last_fetch_timestamp=seen,
-            last_caught_up_timestamp=seen,
+    seen = LastSeen(state.end_offset, time.time_ns() // 1_000_000)
+    voters = []
+    for each in state.static:
+        last = state.quorum.last_seen.get(each, seen)
+        timestamp = last.timestamp if caller.version >= 1 else -1
+        voters.append(
+            ReplicaState(
+                replica_id=each,
+                log_end_offset=last.end_offset,
+                last_fetch_timestamp=timestamp,
+                last_caught_up_timestamp=timestamp,
+            )
         )
-        for each in state.static
-    ]
-    quorum = PartitionData(0, 0, "", state.controller, state.quorum.epoch, end, voters)
+    quorum = PartitionData(0, 0, "", state.controller, state.quorum.epoch, seen.end_offset, voters)
     response.topics = [TopicData(CLUSTER_METADATA, [quorum])]
     if caller.version >= 2:
         response.nodes = [

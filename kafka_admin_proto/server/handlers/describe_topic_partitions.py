@@ -74,10 +74,10 @@ def _described(
     rows = []
     for number in range(first, end):
         partition = topic.partitions[number]
-        leader, error = leader_of(state, partition)
+        leader, _ = leader_of(state, partition)  # the error is Metadata's: here there is none
         rows.append(
             DescribeTopicPartitionsResponsePartition(
-                error,
+                0,
                 number,
                 leader,
                 partition.leader_epoch,

@@ -38,7 +38,7 @@ from kafka_admin_proto.server.failures import (
 from kafka_admin_proto.server.handlers import Answer, Caller, handler
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.topic_names import CLUSTER_METADATA, INTERNAL, is_valid
-from kafka_admin_proto.server.topic_views import leader_of, offline_replicas
+from kafka_admin_proto.server.topic_views import leader_of, named_controller, offline_replicas
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 
@@ -107,7 +107,7 @@ def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
         MetadataResponse(
             brokers=brokers,
             cluster_id=state.cluster_id,
-            controller_id=_some_broker(state, brokers),
+            controller_id=named_controller(state),
             topics=topics,
             cluster_authorized_operations=(
                 cluster_operations(state, caller)
@@ -117,14 +117,6 @@ def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
         ),
         records,
     )
-
-
-def _some_broker(state: View, brokers: list[MetadataResponseBroker]) -> int:
-    """KRaft's brokers name any live broker as the controller: each forwards what is for it."""
-    ids = [each.node_id for each in brokers]
-    if not ids:
-        return -1
-    return state.controller if state.controller in ids else ids[0]
 
 
 def _described(state: View, topic: Topic, operations: int, version: int) -> MetadataResponseTopic:

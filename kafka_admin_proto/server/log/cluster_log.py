@@ -35,7 +35,10 @@ _NOBODY = -1
 
 
 class ClusterLog:
-    """The log of all nodes, led in ``epoch``; ``cluster`` is what it says so far."""
+    """The log of the nodes that run, led in ``epoch``; ``cluster`` is what it says so far.
+
+    ``logs`` are those of nodes 1, 2, and so on; all of them run at first.
+    """
 
     def __init__(
         self,
@@ -46,12 +49,15 @@ class ClusterLog:
         settings: LogSettings,
     ) -> None:
         self.epoch = epoch
-        self._logs = logs
+        self._logs = dict(enumerate(logs, 1))
+        self._folders = {node: log.folder.parent for node, log in self._logs.items()}
         self._locks = locks
         self._settings = settings
         self._level = cluster.features.get(METADATA_VERSION, 0)
         self._kraft_version = cluster.kraft_version
         self._failed = False
+        #: What ``quorum-state`` says in each node's folder; empty before the first epoch.
+        self._leadership = b""
         self._last_snapshot_s = time.monotonic()
 
     def append(self, records: Sequence[Message], offset: int) -> None:
@@ -70,18 +76,18 @@ class ClusterLog:
         """
         age_s = time.monotonic() - self._last_snapshot_s
         interval_ms = self._settings.snapshot_interval_ms
-        grown = self._logs[0].uncovered_bytes >= self._settings.snapshot_bytes
+        grown = self._first.uncovered_bytes >= self._settings.snapshot_bytes
         if not grown and (not interval_ms or age_s * 1000 < interval_ms):
             return
         self._last_snapshot_s = time.monotonic()
         try:
             now = now_ms()
-            data = snapshot_bytes(cluster, self._logs[0].last_timestamp, now)
-            for log in self._logs:
+            data = snapshot_bytes(cluster, self._first.last_timestamp, now)
+            for log in self._logs.values():
                 log.write_snapshot(cluster.offset + 1, cluster.epoch, data)
                 log.clean(now)
         except (OSError, EncodeError) as error:
-            for log in self._logs:
+            for log in self._logs.values():
                 log.uncovered_bytes = 0
             print(f"no snapshot of the metadata log was written: {error}", file=sys.stderr)
 
@@ -91,10 +97,31 @@ class ClusterLog:
         message = LeaderChangeMessage(leader_id=leader, voters=rows, granting_voters=rows)
         now = now_ms()
         data = control_batch([("LEADER_CHANGE", message)], offset, self.epoch, now)
-        state = msgspec.json.encode(self._quorum_state(leader, voters))
-        for log in self._logs:
-            files.replace(log.folder / QUORUM_STATE, state)
+        self._leadership = msgspec.json.encode(self._quorum_state(leader, voters))
+        for log in self._logs.values():
+            files.replace(log.folder / QUORUM_STATE, self._leadership)
         self._write(data, offset, offset + 1, now)
+
+    def detach(self, node: int) -> None:
+        """A node has ended: nothing is written to its log until it runs again."""
+        self._logs.pop(node).close()
+
+    def attach(self, node: int) -> None:
+        """A node runs again: its log gets what it has missed, and so do those that it is ahead of.
+
+        Raises MetadataLogError where its log does not read any more, or is another one.
+        """
+        log = NodeLog(self._folders[node], self._settings)
+        try:
+            for other in self._logs.values():
+                behind, ahead = (log, other) if log.end < other.end else (other, log)
+                behind.follow(ahead)
+            if self._leadership:
+                files.replace(log.folder / QUORUM_STATE, self._leadership)
+        except BaseException:
+            log.close()
+            raise
+        self._logs[node] = log
 
     def write_bootstrap(self, folder: Path, records: Sequence[Message]) -> None:
         """Write ``bootstrap.checkpoint``, the first records, where a node has none."""
@@ -102,9 +129,13 @@ class ClusterLog:
         if not path.exists():
             files.replace(path, bootstrap_bytes(list(records), _level(records) or 0, now_ms()))
 
+    @property
+    def _first(self) -> NodeLog:
+        return next(iter(self._logs.values()))
+
     def close(self) -> None:
         """Close all files."""
-        for log in self._logs:
+        for log in self._logs.values():
             log.close()
         for lock in self._locks:
             lock.close()
@@ -113,7 +144,7 @@ class ClusterLog:
         if self._failed:  # some nodes may have what others lack
             raise OSError("an earlier write to the metadata log failed; start the cluster again")
         try:
-            for log in self._logs:
+            for log in self._logs.values():
                 log.write(data, base, end, now)
         except BaseException:
             self._failed = True

@@ -1,0 +1,83 @@
+"""The controllers of a cluster: one of those that run is active, while they are a majority.
+
+Each node is a controller. Where the active one ends it resigns, and another one is elected at once;
+where it is killed the others notice after ``controller.quorum.fetch.timeout.ms``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from kafka_admin_proto.server.brokers.timers import Timers
+from kafka_admin_proto.server.brokers.view import LastSeen
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.log.cluster_log import ClusterLog
+    from kafka_admin_proto.server.state import State
+
+_FETCH_TIMEOUT = "controller.quorum.fetch.timeout.ms"
+
+
+class Controllers:
+    """Elections among the controllers of a cluster; ``elected`` is called after each."""
+
+    def __init__(
+        self,
+        state: State,
+        log: ClusterLog | None,
+        nodes: Iterable[int],
+        elected: Callable[[], None],
+    ) -> None:
+        self.running = set(nodes)
+        self._needed = len(self.running) // 2 + 1
+        self._state = state
+        self._log = log
+        self._elected = elected
+        self._election = Timers()
+
+    def left(self, node: int, *, clean: bool) -> None:
+        """A node has ended or, without a warning, is gone."""
+        quorum = self._state.quorum
+        self.running.discard(node)
+        quorum.last_seen[node] = LastSeen(self._state.end_offset, time.time_ns() // 1_000_000)
+        if self._log is not None:
+            self._log.detach(node)
+        if len(self.running) < self._needed:
+            self._election.end()
+            quorum.available = False
+        elif node == quorum.controller and quorum.available:
+            quorum.available = False
+            if clean:
+                self._elect()
+            else:
+                timeout_ms = int(self._state.broker_value(_FETCH_TIMEOUT) or 0)
+                self._election.later(timeout_ms / 1000, self._elect)
+
+    def came(self, node: int) -> None:
+        """A node runs again; with it there may be a majority."""
+        had_majority = len(self.running) >= self._needed
+        self.running.add(node)
+        self._state.quorum.last_seen.pop(node, None)
+        if self._log is not None:
+            self._log.attach(node)
+        if not had_majority and len(self.running) >= self._needed:
+            self._elect()
+
+    def end(self) -> None:
+        """Elect nobody any more."""
+        self._election.end()
+
+    def _elect(self) -> None:
+        quorum = self._state.quorum
+        if quorum.controller not in self.running:
+            quorum.controller = min(self.running)
+        quorum.epoch += 1
+        quorum.available = True
+        if self._log is not None:
+            voters = list(self._state.static)
+            self._log.epoch = quorum.epoch
+            self._log.lead(quorum.controller, voters, self._state.end_offset)
+        self._state.pass_offset()
+        self._elected()

@@ -1,0 +1,261 @@
+"""Nodes that end, are killed, start again and are fenced, and how the others find out.
+
+A node is broker and controller in one. What follows for partitions is in ``brokers/replicas.py``,
+and for the controllers in ``brokers/controllers.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from kafka_admin_proto.messages.broker_registration_change_record import (
+    BrokerRegistrationChangeRecord,
+)
+from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
+from kafka_admin_proto.messages.partition_record import PartitionRecord
+from kafka_admin_proto.server.bootstrap import Registration, broker_record, controller_record
+from kafka_admin_proto.server.brokers import replicas
+from kafka_admin_proto.server.brokers.controllers import Controllers
+from kafka_admin_proto.server.brokers.timers import Timers
+from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.brokers.views import Views
+    from kafka_admin_proto.server.log.cluster_log import ClusterLog
+    from kafka_admin_proto.server.network.node import Node
+    from kafka_admin_proto.server.state import State
+#: What a node does. One that starts waits until a controller registers it.
+BrokerState = Literal["running", "fenced", "starting", "ended"]
+
+
+@dataclass
+class _Ended:
+    """A node that does not serve: it ended, ``cleanly`` or not, and may be ``starting`` again."""
+
+    cleanly: bool
+    starting: asyncio.Future[None] | None = None
+
+
+class Lifecycle:
+    """The nodes of a cluster that may end and start again.
+
+    ``registration`` says what a node registers with, and ``serve`` opens a node's ports that are
+    bound.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        views: Views,
+        nodes: Mapping[int, Node],
+        log: ClusterLog | None,
+        registration: Callable[[Node], Registration],
+        serve: Callable[[Node], Awaitable[None]],
+    ) -> None:
+        self._state = state
+        self._views = views
+        self._nodes = nodes
+        self._registration = registration
+        self._serve = serve
+        self._controllers = Controllers(state, log, nodes, self._elected)
+        self._ended: dict[int, _Ended] = {}
+        self._kept_fenced: set[int] = set()
+        self._timers = Timers()
+        self._sessions = Timers()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._catching_up = False
+        self._appended((), 0)
+        state.followers.append(self._appended)
+        if state.broker_value("auto.leader.rebalance.enable") == "true":
+            self._repeat(self._number("leader.imbalance.check.interval.seconds"),
+                         replicas.elect_preferred)  # fmt: skip
+        self._repeat(self._number("unclean.leader.election.interval.ms") / 1000,
+                     replicas.elect_unclean)  # fmt: skip
+
+    def runs(self, node: int) -> bool:
+        """Whether a node serves clients: it has been started, and has not ended."""
+        return node not in self._ended
+
+    def state_of(self, node: int) -> BrokerState:
+        """What a node does."""
+        ended = self._ended.get(node)
+        if ended is not None:
+            return "ended" if ended.starting is None else "starting"
+        return "fenced" if self._state.cluster.brokers[node].fenced else "running"
+
+    async def stop(self, node: int) -> None:
+        """End a node as SIGTERM does: others take what it leads, then its clients are cut off.
+
+        Nothing happens to one that has ended.
+        """
+        if self.runs(node) and self._can_fence(node):
+            self._state.append(replicas.begin_controlled_shutdown(self._state, node))
+            self._state.append(replicas.fence(self._state, node))
+        await self._end(node, cleanly=True)
+
+    async def kill(self, node: int) -> None:
+        """End a node as SIGKILL does: the others find out when its session is over."""
+        await self._end(node, cleanly=False)
+
+    async def start(self, node: int) -> None:
+        """Start a node that has ended, on its ports; it serves when this returns.
+
+        It is registered by the controller once its last session is over. Where too few controllers
+        run this returns before: the node serves when there are enough. Raises OSError where a port
+        is taken by now.
+        """
+        ended = self._ended.get(node)
+        if ended is None or ended.starting is not None:
+            return
+        self._nodes[node].bind()
+        starting = ended.starting = asyncio.get_running_loop().create_future()
+        self._controllers.came(node)
+        self._register_starting()
+        if self._state.quorum.available:
+            await starting
+
+    def fence(self, node: int) -> None:
+        """Let the controller take a broker for lost until ``unfence``; the broker runs on."""
+        self._kept_fenced.add(node)
+        self._fence(node)
+
+    def unfence(self, node: int) -> None:
+        """Let a broker that runs be there again."""
+        self._kept_fenced.discard(node)
+        if self.runs(node) and self._state.quorum.available:
+            self._unfence(node)
+
+    def end(self) -> None:
+        """The cluster ends: nothing happens any more."""
+        self._timers.end()
+        self._sessions.end()
+        self._controllers.end()
+        self._state.followers.remove(self._appended)
+        for each in self._tasks:
+            each.cancel()
+        for ended in self._ended.values():
+            if ended.starting is not None:
+                ended.starting.cancel()
+
+    # Ends and starts.
+
+    async def _end(self, node: int, *, cleanly: bool) -> None:
+        ended = self._ended.get(node)
+        if ended is not None:
+            if ended.starting is not None:  # it has not got far
+                self._nodes[node].release()
+                ended.starting.set_result(None)
+                ended.starting = None
+                self._controllers.left(node, clean=cleanly)
+            return
+        self._ended[node] = _Ended(cleanly)
+        self._controllers.left(node, clean=cleanly)
+        self._watch_session(node)
+        await self._nodes[node].close()
+
+    def _register_starting(self) -> None:
+        """Register the nodes that have started and whose last sessions are over."""
+        for node, ended in list(self._ended.items()):
+            fenced = self._state.cluster.brokers[node].fenced
+            if ended.starting is not None and fenced and self._state.quorum.available:
+                del self._ended[node]
+                self._register(node, cleanly=ended.cleanly)
+                task = asyncio.get_running_loop().create_task(self._open(node, ended.starting))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    def _register(self, node: int, *, cleanly: bool) -> None:
+        state, registration = self._state, self._registration(self._nodes[node])
+        state.append([controller_record(state, registration)])
+        before = replicas.replace_incarnation(state, node, clean=cleanly)
+        epoch = state.end_offset + len(before)
+        state.append([*before, broker_record(state, registration, epoch)])
+        self._views.catch_up(node)
+        if node not in self._kept_fenced:
+            self._unfence(node)
+
+    async def _open(self, node: int, starting: asyncio.Future[None]) -> None:
+        await self._serve(self._nodes[node])
+        starting.set_result(None)
+
+    # Sessions.
+
+    def _can_fence(self, node: int) -> bool:
+        return self._state.quorum.available and not self._state.cluster.brokers[node].fenced
+
+    def _fence(self, node: int) -> None:
+        if self._can_fence(node):
+            self._state.append(replicas.fence(self._state, node))
+
+    def _unfence(self, node: int) -> None:
+        if self._state.cluster.brokers[node].fenced:
+            self._state.append(replicas.unfence(self._state, node))
+
+    def _watch_session(self, node: int) -> None:
+        """Fence a node that is gone when its session is over."""
+
+        def is_over() -> None:
+            if not self.runs(node):
+                self._fence(node)
+                self._register_starting()
+
+        if self._can_fence(node):
+            self._sessions.later(self._number("broker.session.timeout.ms") / 1000, is_over)
+
+    def _elected(self) -> None:
+        """A controller is active that gives each broker a new session."""
+        self._sessions.end()
+        for node in self._kept_fenced:
+            self._fence(node)
+        for node in self._ended:
+            self._watch_session(node)
+        self._register_starting()
+        self._appended((), 0)
+        waiting, self._state.quorum.waiting = self._state.quorum.waiting, []
+        for go_on in waiting:
+            go_on()
+
+    # What happens by itself.
+
+    def _appended(self, records: Sequence[Message], offset: int) -> None:
+        """Let replicas that can be in sync be so after a while."""
+        state = self._state
+        if self._catching_up or not state.out_of_sync or not self._may_join(records):
+            return
+        self._catching_up = True
+        self._timers.later(state.sync_delay_s, self._catch_up)
+
+    def _may_join(self, records: Sequence[Message]) -> bool:
+        """Whether a batch may let a replica get in sync; True without records."""
+        for each in records:
+            if isinstance(each, BrokerRegistrationChangeRecord):
+                return True
+            if isinstance(each, PartitionRecord | PartitionChangeRecord):
+                topic = self._state.topic_by_id(each.topic_id)
+                if topic is not None:
+                    partition = topic.partitions[each.partition_id]
+                    if replicas.joinable(self._state, partition, self.runs):
+                        return True
+        return not records
+
+    def _catch_up(self) -> None:
+        self._catching_up = False
+        if self._state.quorum.available:
+            replicas.catch_up(self._state, self.runs)
+
+    def _repeat(self, interval_s: float, elect: Callable[[State], list[Message]]) -> None:
+        """Hold elections again and again."""
+
+        def due() -> None:
+            if self._state.quorum.available:
+                self._state.append(elect(self._state))
+            self._timers.later(interval_s, due)
+
+        self._timers.later(interval_s, due)
+
+    def _number(self, config: str) -> float:
+        """A config of the brokers that is a number."""
+        return float(self._state.broker_value(config) or 0)

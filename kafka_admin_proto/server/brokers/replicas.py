@@ -1,0 +1,180 @@
+"""What happens to partitions when brokers come and go, as records: leaders move, ISRs change.
+
+The rules are those of Kafka's ``ReplicationControlManager``. Functions give records that belong
+into one batch; only ``catch_up`` appends, since each partition's leader asks for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from kafka_admin_proto.messages.broker_registration_change_record import (
+    BrokerRegistrationChangeRecord,
+)
+from kafka_admin_proto.records.cluster_state import Partition, Topic
+from kafka_admin_proto.server.partition_changes import (
+    NO_LEADER,
+    Election,
+    change_partition,
+    eligible_replicas,
+    unclean_allowed,
+)
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.values import Message
+
+_UNFENCE, _FENCE = -1, 1
+_IN_CONTROLLED_SHUTDOWN = 1
+#: Elections that the controller makes at a time.
+_MOST_ELECTIONS = 1000
+
+
+def fence(state: State, broker: int) -> list[Message]:
+    """A broker's session is over: others lead, and it is in no ISR."""
+    epoch = state.cluster.brokers[broker].epoch
+    return [
+        *_without(state, broker),
+        BrokerRegistrationChangeRecord(broker, epoch, fenced=_FENCE),
+    ]
+
+
+def unfence(state: State, broker: int) -> list[Message]:
+    """A broker is there: it may lead what has no leader."""
+    epoch = state.cluster.brokers[broker].epoch
+
+    def can_lead(each: int) -> bool:
+        return each == broker or state.is_active(each)
+
+    records: list[Message] = [BrokerRegistrationChangeRecord(broker, epoch, fenced=_UNFENCE)]
+    for topic, number, partition in _partitions(state):
+        if partition.leader == NO_LEADER:
+            records += _changed(state, topic, number, can_lead=can_lead)
+    return records
+
+
+def begin_controlled_shutdown(state: State, broker: int) -> list[Message]:
+    """A broker is about to end: others lead before it does. Nothing where it leads nothing."""
+    if not any(partition.leader == broker for _, _, partition in _partitions(state)):
+        return []
+    epoch = state.cluster.brokers[broker].epoch
+    change = BrokerRegistrationChangeRecord(
+        broker, epoch, in_controlled_shutdown=_IN_CONTROLLED_SHUTDOWN
+    )
+    return [change, *_without(state, broker)]
+
+
+def replace_incarnation(state: State, broker: int, *, clean: bool) -> list[Message]:
+    """A broker was started again; after an unclean end it may have lost records."""
+    if clean or not eligible_replicas(state):
+        return _without(state, broker)
+    records: list[Message] = []
+    for topic, number, partition in _partitions(state):
+        if broker in partition.isr or broker in partition.elr:
+            records += _changed(
+                state,
+                topic,
+                number,
+                in_sync=[each for each in partition.isr if each != broker],
+                can_lead=_others(state, broker),
+                unclean_shutdown=broker,
+            )
+    return records
+
+
+def elect_unclean(state: State) -> list[Message]:
+    """Leaders for what has none, of topics where records may be lost."""
+    records: list[Message] = []
+    for topic, number, partition in _partitions(state):
+        if len(records) == _MOST_ELECTIONS:
+            break
+        if partition.leader == NO_LEADER and unclean_allowed(state, topic.name):
+            record = change_partition(state, topic.id, number, election=Election.UNCLEAN)
+            records += [] if record is None else [record]
+    return records
+
+
+def elect_preferred(state: State) -> list[Message]:
+    """Let preferred replicas lead again where they can."""
+    records: list[Message] = []
+    for topic, number, partition in _partitions(state):
+        if len(records) == _MOST_ELECTIONS:
+            break
+        if partition.leader != partition.replicas[0]:
+            record = change_partition(state, topic.id, number, election=Election.PREFERRED)
+            records += [] if record is None else [record]
+    return records
+
+
+def catch_up(state: State, runs: Callable[[int], bool] = lambda _: True) -> None:
+    """Let replicas that are not in sync be so, where they and the leader run, and append that.
+
+    A reassignment whose replicas are in sync then is completed.
+    """
+    records: list[Message] = []
+    for topic_id, number in sorted(state.out_of_sync):
+        topic = state.topic_by_id(topic_id)
+        if topic is None:  # it was deleted
+            state.out_of_sync.discard((topic_id, number))
+            continue
+        partition = topic.partitions[number]
+        joining = joinable(state, partition, runs)
+        if joining:
+            in_sync = [*partition.isr, *joining]
+            records += _changed(state, topic, number, in_sync=in_sync, recovered=True)
+    state.append(records)
+
+
+def joinable(state: State, partition: Partition, runs: Callable[[int], bool]) -> list[int]:
+    """The replicas of a partition that can get in sync now."""
+    if not (state.is_active(partition.leader) and runs(partition.leader)):
+        return []
+    return [
+        each
+        for each in partition.replicas
+        if each not in partition.isr and state.is_active(each) and runs(each)
+    ]
+
+
+def _without(state: State, broker: int) -> list[Message]:
+    """The partitions that a broker was in sync with, without it."""
+    records: list[Message] = []
+    for topic, number, partition in _partitions(state):
+        if broker in partition.isr:
+            in_sync = [each for each in partition.isr if each != broker]
+            can_lead = _others(state, broker)
+            records += _changed(state, topic, number, in_sync=in_sync, can_lead=can_lead)
+    return records
+
+
+def _others(state: State, broker: int) -> Callable[[int], bool]:
+    return lambda each: each != broker and state.is_active(each)
+
+
+def _changed(
+    state: State,
+    topic: Topic,
+    number: int,
+    *,
+    in_sync: Iterable[int] | None = None,
+    can_lead: Callable[[int], bool] | None = None,
+    unclean_shutdown: int | None = None,
+    recovered: bool = False,
+) -> list[Message]:
+    """The record of a change, with an unclean election where the topic allows one."""
+    election = Election.UNCLEAN if unclean_allowed(state, topic.name) else Election.ONLINE
+    record = change_partition(
+        state,
+        topic.id,
+        number,
+        in_sync=None if in_sync is None else list(in_sync),
+        election=election,
+        can_lead=can_lead,
+        unclean_shutdown=unclean_shutdown,
+        recovered=recovered,
+    )
+    return [] if record is None else [record]
+
+
+def _partitions(state: State) -> Iterator[tuple[Topic, int, Partition]]:
+    for topic in state.cluster.topics.values():
+        for number, partition in topic.partitions.items():
+            yield topic, number, partition
