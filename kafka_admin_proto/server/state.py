@@ -6,7 +6,7 @@ Nothing changes but by ``append``: records of the log, applied by the rules of `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
@@ -24,6 +24,9 @@ from kafka_admin_proto.server.brokers.view import (
 )
 from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
 from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.throttling import Owner, TokenBucket
 
 __all__ = [
     "BROKER_LOGGER_RESOURCE",
@@ -82,6 +85,8 @@ class State(View):
         }
         #: Those who follow the log: they see each batch when it is safe and applied here.
         self.followers: list[Appended] = []
+        #: What the clients with a quota may still create and delete.
+        self.token_buckets: dict[Owner, TokenBucket] = {}
         self._log = log
 
     def append(self, records: Sequence[Message]) -> None:

@@ -38,7 +38,11 @@ from kafka_admin_proto.server.failures import (
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.throttling import MutationQuota, mutation_quota
 from kafka_admin_proto.values import Message
+
+#: The first version whose clients know THROTTLING_QUOTA_EXCEEDED.
+_STRICT_SINCE = 3
 
 
 def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> Answer:
@@ -64,19 +68,23 @@ def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> An
         ]
         return Answer(CreatePartitionsResponse(results=rows))
     records: list[Message] = []
+    quota = mutation_quota(state, caller, strict_since=_STRICT_SINCE)
     for topic in wanted:
         try:
-            records += _added(state, topic, MOST_RECORDS - len(records), records)
+            records += _added(state, topic, MOST_RECORDS - len(records), records, quota)
             results.append(CreatePartitionsTopicResult(topic.name))
         except ApiFailure as failure:
             results.append(CreatePartitionsTopicResult(topic.name, failure.code, failure.message))
-    return Answer(
-        CreatePartitionsResponse(results=results), [] if request.validate_only else records
-    )
+    response = CreatePartitionsResponse(quota.throttle_time_ms, results)
+    return Answer(response, [] if request.validate_only else records)
 
 
 def _added(
-    state: State, wanted: CreatePartitionsTopic, room: int, records: list[Message]
+    state: State,
+    wanted: CreatePartitionsTopic,
+    room: int,
+    records: list[Message],
+    quota: MutationQuota,
 ) -> list[Message]:
     """The records of a topic's new partitions.
 
@@ -96,6 +104,13 @@ def _added(
             "be an increase.",
         )
     more = wanted.count - now
+    if wanted.assignments is not None and len(wanted.assignments) != more:
+        raise ApiFailure(
+            INVALID_REPLICA_ASSIGNMENT,
+            f"Attempted to add {more} additional partition(s), but only "
+            f"{len(wanted.assignments)} assignment(s) were specified.",
+        )
+    quota.take(more)
     assignment = _assignment(state, topic, wanted, more, room)
     found: list[Message] = [
         partition_record(state, topic.id, now + index, replicas, in_sync)
@@ -116,12 +131,6 @@ def _assignment(
     if wanted.assignments is None:
         fixed = [each.replicas for _, each in sorted(topic.partitions.items())]
         return place(state, topic.name, max(1, min(more, room)), factor, fixed)
-    if len(wanted.assignments) != more:
-        raise ApiFailure(
-            INVALID_REPLICA_ASSIGNMENT,
-            f"Attempted to add {more} additional partition(s), but only "
-            f"{len(wanted.assignments)} assignment(s) were specified.",
-        )
     found = []
     for index, each in enumerate(wanted.assignments):
         check_replicas(state, each.broker_ids, factor)

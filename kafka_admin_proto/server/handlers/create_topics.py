@@ -55,9 +55,13 @@ from kafka_admin_proto.server.policies import (
     check_topic,
 )
 from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
+from kafka_admin_proto.server.throttling import MutationQuota, mutation_quota
 from kafka_admin_proto.server.topic_names import CLUSTER_METADATA, check_topic_name
 from kafka_admin_proto.topic_ids import random_topic_id
 from kafka_admin_proto.values import Message
+
+#: The first version whose clients know THROTTLING_QUOTA_EXCEEDED.
+_STRICT_SINCE = 6
 
 
 def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer:
@@ -73,12 +77,13 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
         for topic in request.topics
         if names[topic.name] == 1 and topic.name != CLUSTER_METADATA
     ]
+    quota = mutation_quota(state, caller, strict_since=_STRICT_SINCE)
     allowed = creatable_topics(state, caller, [each.name for each in named])
     wanted = [each for each in named if each.name in allowed]
     try:
         if wanted and request.timeout_ms <= 0:
             raise ApiFailure(REQUEST_TIMED_OUT)
-        results, created = _create(state, wanted)
+        results, created = _create(state, wanted, quota)
     except ApiFailure as failure:  # of the whole request
         return Answer(
             CreateTopicsResponse(topics=[failed(each.name, failure) for each in request.topics])
@@ -90,7 +95,10 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
         results.append(failed(CLUSTER_METADATA, ApiFailure(INVALID_REQUEST, text)))
     unauthorized = ApiFailure(TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
     results += [failed(each.name, unauthorized) for each in named if each.name not in allowed]
-    return answer(state, request, caller, results, created)
+    found = answer(state, request, caller, results, created)
+    assert isinstance(found.response, CreateTopicsResponse)
+    found.response.throttle_time_ms = quota.throttle_time_ms
+    return found
 
 
 def answer(
@@ -139,7 +147,7 @@ class NewTopic(NamedTuple):
 
 
 def _create(
-    state: State, topics: list[CreatableTopic]
+    state: State, topics: list[CreatableTopic], quota: MutationQuota
 ) -> tuple[list[CreatableTopicResult], list[NewTopic]]:
     """Each topic's result, and those that can be created.
 
@@ -151,6 +159,7 @@ def _create(
     for topic in topics:
         try:
             new = check_one(state, topic)
+            quota.take(new.partitions)
         except PolicyFailure:
             raise
         except ApiFailure as failure:

@@ -28,9 +28,12 @@ from kafka_admin_proto.server.failures import (
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.throttling import mutation_quota
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 
+#: The first version whose clients know THROTTLING_QUOTA_EXCEEDED.
+_STRICT_SINCE = 5
 #: The code of each version for a cluster that deletes no topics.
 _DELETION_DISABLED = 73
 _NO_SUCH_TOPIC = "This server does not host this topic-partition."
@@ -90,10 +93,17 @@ def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer
             deleted[topic.id] = name
     if request.timeout_ms <= 0 and 1 in (*names.values(), *ids.values()):
         return _failed_all(request, ApiFailure(REQUEST_TIMED_OUT))
+    quota = mutation_quota(state, caller, strict_since=_STRICT_SINCE)
+    records: list[Message] = []
     for topic_id, name in deleted.items():
+        try:
+            quota.take(len(state.cluster.topics[topic_id].partitions))
+        except ApiFailure as failure:
+            add(name, topic_id, failure.code, failure.message)
+            continue
         add(name, topic_id)
-    records: list[Message] = [RemoveTopicRecord(each) for each in deleted]
-    return Answer(DeleteTopicsResponse(responses=results), records)
+        records.append(RemoveTopicRecord(topic_id))
+    return Answer(DeleteTopicsResponse(quota.throttle_time_ms, results), records)
 
 
 def _allowed(

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import msgspec
+
 from kafka_admin_proto.messages.create_topics_request import CreateTopicsRequest
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import (
@@ -43,6 +45,8 @@ from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 
 _CREATE_TOPICS = 19
+#: In which brokers ask the controller for topics.
+_CREATION_VERSION = 7
 _CREATION_TIMEOUT_MS = 30_000
 _NOT_ASKED = -(1 << 31)
 
@@ -182,4 +186,5 @@ def _created(state: View, names: list[str], caller: Caller) -> list[Message]:
         ],
         timeout_ms=_CREATION_TIMEOUT_MS,
     )
-    return handler(_CREATE_TOPICS)(state.controller_state, request, caller).records
+    asked = msgspec.structs.replace(caller, version=_CREATION_VERSION)
+    return handler(_CREATE_TOPICS)(state.controller_state, request, asked).records
