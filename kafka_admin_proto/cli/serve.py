@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True,
               help="The first node's port, the others have the next; 0: any.")  # fmt: skip
+@click.option("--listener", "listeners", multiple=True, metavar="NAME:PROTOCOL",
+              help="PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; may be repeated.")  # fmt: skip
+@click.option("--users", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Users who log in by SASL: lines NAME:PASSWORD.")  # fmt: skip
 @click.option("--release", type=click.Choice(["4.3", "3.9"]), default="4.3", show_default=True,
               help="The release of Kafka whose versions, configs and answers it has.")  # fmt: skip
 @click.option("--data", type=click.Path(file_okay=False), metavar="DIR",
@@ -47,6 +51,8 @@ def serve(
     host: str,
     advertised_host: str | None,
     port: int,
+    listeners: tuple[str, ...],
+    users: str | None,
     release: str,
     data: str | None,
     rules: Literal["shipped", "kip-4"],
@@ -59,39 +65,61 @@ def serve(
     """Serve a cluster until SIGINT or SIGTERM.
 
     The first line of the output is the bootstrap addresses, separated by commas; every port
-    accepts by then. All else goes to stderr.
+    accepts by then. A line for each further listener follows: its name and its addresses. All
+    else goes to stderr.
 
     \b
     Example:
       kap serve --brokers 3 --config auto.create.topics.enable=false
     """
-    pairs = {}
-    for each in configs:
-        name, equals, value = each.partition("=")
-        if not equals:
-            raise click.UsageError(f"--config takes NAME=VALUE, not {name!r}")
-        pairs[name] = value
-    cluster = Cluster(
-        brokers,
-        release=release,
-        host=host,
-        advertised_host=advertised_host,
-        port=port,
-        configs=pairs,
-        data=data,
-        propagation_delay_s=propagation_delay,
-        rules=rules,
-        create_topic_policy=_policy(policy),
-        alter_config_policy=_policy(alter_config_policy),
-        trace=_log if log else None,
-    )
+    pairs = dict(_pair(each, "=", "--config takes NAME=VALUE") for each in configs)
+    protocols = [_pair(each, ":", "--listener takes NAME:PROTOCOL") for each in listeners]
     try:
+        cluster = Cluster(
+            brokers,
+            release=release,
+            host=host,
+            advertised_host=advertised_host,
+            port=port,
+            listeners=_named(protocols),
+            users=_users(users),
+            configs=pairs,
+            data=data,
+            propagation_delay_s=propagation_delay,
+            rules=rules,
+            create_topic_policy=_policy(policy),
+            alter_config_policy=_policy(alter_config_policy),
+            trace=_log if log else None,
+        )
         asyncio.run(_serve(cluster))
     except OSError as error:
         where = f"{host}:{port}" if port else host
         raise click.UsageError(f"cannot serve on {where}: {error.strerror or error}") from None
     except KafkaAdminProtoError as error:
         raise click.UsageError(str(error)) from None
+
+
+def _pair(text: str, between: str, expected: str) -> tuple[str, str]:
+    name, found, value = text.partition(between)
+    if not found:
+        raise click.UsageError(f"{expected}, not {name!r}")
+    return name, value
+
+
+def _named(protocols: list[tuple[str, str]]) -> dict[str, str]:
+    """Listeners by name; a cluster without any has a plain one."""
+    found = dict(protocols)
+    if len(found) < len(protocols):
+        raise click.UsageError("--listener names a listener twice")
+    return found or {"PLAINTEXT": "PLAINTEXT"}
+
+
+def _users(path: str | None) -> dict[str, str] | None:
+    if path is None:
+        return None
+    from kafka_admin_proto.server.security.users import read_users
+
+    return read_users(path)
 
 
 def _policy(name: str | None) -> Any:
@@ -113,6 +141,8 @@ async def _serve(cluster: Cluster) -> None:
         loop.add_signal_handler(each, ended.set)
     async with cluster:
         print(cluster.bootstrap_servers, flush=True)
+        for name in cluster.listeners[1:]:
+            print(name, cluster.addresses(name), flush=True)
         await ended.wait()
 
 

@@ -24,7 +24,7 @@ from kafka_admin_proto.messages.register_controller_record import (
 )
 from kafka_admin_proto.records.metadata_names import METADATA_VERSION
 from kafka_admin_proto.server.configs.definitions import definitions
-from kafka_admin_proto.server.network.node import Listener
+from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS, Listener
 from kafka_admin_proto.server.state import BROKER_RESOURCE, State
 from kafka_admin_proto.values import Message
 
@@ -93,7 +93,13 @@ def broker_record(state: State, node: Registration, epoch: int) -> Message:
         incarnation_id=uuid4(),
         broker_epoch=epoch,
         end_points=[
-            BrokerEndpoint(each.name, each.advertised_host, each.port) for each in node.listeners
+            BrokerEndpoint(
+                each.name,
+                each.advertised_host,
+                each.port,
+                SECURITY_PROTOCOLS.index(each.protocol),
+            )
+            for each in node.listeners
         ],
         features=[
             BrokerFeature(each.name, each.min, each.max) for each in state.definitions.features

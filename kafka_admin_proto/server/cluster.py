@@ -8,10 +8,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +32,7 @@ from kafka_admin_proto.server.state import State
 if TYPE_CHECKING:
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
     from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
+    from kafka_admin_proto.server.security.access import Security
 
 _RECEIVE_BYTES = 64 << 10
 #: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
@@ -38,10 +40,16 @@ _NO_FOLDER = "/tmp/kafka-logs-"
 _NOT_STARTED = "the cluster has not been started; enter it first"
 
 
+#: The listeners of a cluster without others.
+_LISTENERS = {"PLAINTEXT": "PLAINTEXT"}
+
+
 class Cluster:
     """A reference cluster of ``brokers`` nodes, each broker and controller.
 
-    ``port`` is the first node's, the others have the next ones; 0 takes free ones. ``configs``
+    ``port`` is the first node's, the others have the next ones, and each further listener those
+    behind them; 0 takes free ones. ``listeners`` are the security protocols of the listeners by
+    name, and ``users`` the passwords of users who log in by SASL. ``configs``
     are configs of every broker, as in its properties file; ``racks`` those of the nodes in their
     order. New replicas of a partition are in sync after ``sync_delay_s`` seconds. Each broker
     answers from its own view of the metadata log, which is ``propagation_delay_s`` behind.
@@ -59,6 +67,8 @@ class Cluster:
         host: str = "127.0.0.1",
         advertised_host: str | None = None,
         port: int = 0,
+        listeners: Mapping[str, str] = _LISTENERS,
+        users: Mapping[str, str] | None = None,
         configs: Mapping[str, str] | None = None,
         racks: Sequence[str] = (),
         data: str | os.PathLike[str] | None = None,
@@ -80,6 +90,14 @@ class Cluster:
         self._advertised = advertised_host or host
         self._port = port
         self._configs = dict(configs or {})
+        self._listeners: Mapping[str, str] = _LISTENERS
+        self._security: Security | None = None
+        if listeners != _LISTENERS or users:
+            from kafka_admin_proto.server.security.access import Security
+
+            self._security = Security(listeners, users or {}, self._configs, release, limits)
+            self._listeners = self._security.protocols
+            self._configs = {**self._security.configs, **self._configs}
         self._racks = racks
         self._sync_delay_s = sync_delay_s
         self._propagation_delay_s = propagation_delay_s
@@ -97,9 +115,20 @@ class Cluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """host:port of every node, separated by commas."""
-        firsts = [next(iter(node.listeners.values())) for node in self._nodes.values()]
-        return ",".join(f"{each.advertised_host}:{each.port}" for each in firsts)
+        """host:port of every node's first listener, separated by commas."""
+        return self.addresses(next(iter(self._listeners)))
+
+    @property
+    def listeners(self) -> Sequence[str]:
+        """The names of the listeners, the first one first."""
+        return list(self._listeners)
+
+    def addresses(self, listener: str) -> str:
+        """host:port of every node's listener of that name, separated by commas."""
+        if listener not in self._listeners:
+            raise ValueError(f"no listener {listener!r}; there are {', '.join(self._listeners)}")
+        found = [node.listeners[listener] for node in self._nodes.values()]
+        return ",".join(f"{each.advertised_host}:{each.port}" for each in found)
 
     @property
     def state(self) -> State:
@@ -130,7 +159,7 @@ class Cluster:
     async def start(self) -> None:
         """Listen on every port. Raises OSError where one cannot be had."""
         nodes = [
-            Node(node_id, [self._listener(self._port + index if self._port else 0)])
+            Node(node_id, [*self._node_listeners(index)])
             for index, node_id in enumerate(range(1, self._brokers + 1))
         ]
         try:
@@ -138,6 +167,8 @@ class Cluster:
                 node.bind()
             self._nodes = {node.id: node for node in nodes}
             state = self._state = self._in_memory() if self._data is None else self._on_disk()
+            if self._security is not None:
+                await self._security.add_users(state)
         except BaseException:
             if self._log is not None:
                 self._log.close()
@@ -155,7 +186,9 @@ class Cluster:
             memoryview(bytearray(_RECEIVE_BYTES)),
             self._trace,
         )
-        accept = partial(NodeConnection, service)
+        accept: Callable[[Node, Listener], asyncio.BaseProtocol] = partial(NodeConnection, service)
+        if self._security is not None:
+            accept = partial(self._security.accept, service, views)
         for node in nodes:
             await node.open(accept)
         self._lifecycle = Lifecycle(
@@ -246,8 +279,11 @@ class Cluster:
             raise ValueError(f"there is no broker {broker}; brokers are 1 to {self._brokers}")
         return self._nodes[broker]
 
-    def _listener(self, port: int) -> Listener:
-        return Listener("PLAINTEXT", self._host, self._advertised, port)
+    def _node_listeners(self, index: int) -> Iterator[Listener]:
+        """The listeners of the node of that index, not bound yet."""
+        for number, (name, protocol) in enumerate(self._listeners.items()):
+            port = self._port + number * self._brokers + index if self._port else 0
+            yield Listener(name, self._host, self._advertised, port, protocol)
 
     def _in_memory(self) -> State:
         folders = {each: f"{_NO_FOLDER}{each}" for each in self._nodes}
@@ -307,8 +343,11 @@ class Cluster:
                 "controller.quorum.voters": voters,
                 "controller.listener.names": "CONTROLLER",
                 "listeners": ",".join([*listeners, f"CONTROLLER://{self._host}:0"]),
-                "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
-                "inter.broker.listener.name": "PLAINTEXT",
+                "listener.security.protocol.map": ",".join(
+                    f"{name}:{protocol}"
+                    for name, protocol in {**self._listeners, "CONTROLLER": "PLAINTEXT"}.items()
+                ),
+                "inter.broker.listener.name": next(iter(self._listeners)),
                 "log.dirs": folders[node_id],
                 **({"advertised.listeners": advertised} if self._advertised != self._host else {}),
                 **({"broker.rack": self._racks[index]} if self._racks else {}),

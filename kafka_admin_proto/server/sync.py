@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -27,6 +27,15 @@ class SyncCluster:
     def bootstrap_servers(self) -> str:
         """host:port of every node, separated by commas."""
         return self._cluster.bootstrap_servers
+
+    @property
+    def listeners(self) -> Sequence[str]:
+        """The names of the listeners, the first one first."""
+        return self._cluster.listeners
+
+    def addresses(self, listener: str) -> str:
+        """host:port of every node's listener of that name, separated by commas."""
+        return self._cluster.addresses(listener)
 
     @property
     def state(self) -> State:

@@ -58,6 +58,10 @@ HANDLERS = {
 OF_BROKERS = frozenset({3, 10, 16, 18, 29, 32, 35, 48, 50, 60, 74, 75})
 
 
+#: SaslHandshake and SaslAuthenticate: the connection answers them by itself.
+_OF_CONNECTIONS = (17, 36)
+
+
 class Caller(msgspec.Struct, frozen=True):
     """Who asks, and where: the node and its listener, and the version that it was asked in.
 
@@ -108,7 +112,7 @@ def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:
 
 @cache
 def served_apis(release: str) -> tuple[Api, ...]:
-    """What a node of that release lists: the apis with handlers, in the release's versions."""
+    """What a node of that release lists: the apis that are answered, in the release's versions."""
     facts = release_facts(release)
     return tuple(
         Api(
@@ -116,6 +120,6 @@ def served_apis(release: str) -> tuple[Api, ...]:
             (catalog().name_of(key, "request") or "").removesuffix("Request"),
             facts.versions_of(key),
         )
-        for key in sorted(HANDLERS)
+        for key in sorted((*HANDLERS, *_OF_CONNECTIONS))
         if not facts.versions_of(key).empty
     )

@@ -9,10 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.codec import codec
-from kafka_admin_proto.errors import KafkaAdminProtoError, LocalProtocolError, RemoteProtocolError
+from kafka_admin_proto.errors import (
+    KafkaAdminProtoError,
+    LocalProtocolError,
+    RemoteProtocolError,
+    SaslError,
+)
 from kafka_admin_proto.protocol.connection import (
     NEED_DATA,
     PAUSED,
+    Authenticated,
     ConnectionClosed,
     Limits,
     RequestReceived,
@@ -22,6 +28,7 @@ from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.network.node import Listener, Node
 
 if TYPE_CHECKING:
+    from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
     from kafka_admin_proto.protocol.payloads import Request
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.server.answers import Answers
@@ -51,14 +58,38 @@ class Service:
     trace: Trace | None
 
 
-class NodeConnection(asyncio.BufferedProtocol):
-    """The protocol of one accepted socket."""
+@dataclass(frozen=True)
+class Access:
+    """What a secured listener asks of its clients; ``sasl`` is None where TLS is all.
 
-    def __init__(self, service: Service, node: Node, listener: Listener) -> None:
+    A client has ``login_s`` seconds until it is authenticated. One that fails is answered, and its
+    connection closed, after ``failure_delay_s``.
+    """
+
+    sasl: SaslServer | None
+    limits: Limits
+    login_s: float
+    failure_delay_s: float
+
+
+class NodeConnection(asyncio.BufferedProtocol):
+    """The protocol of one accepted socket; ``access`` is None where the client may be anyone."""
+
+    def __init__(
+        self, service: Service, node: Node, listener: Listener, access: Access | None = None
+    ) -> None:
         self._service = service
         self._node = node
         self._listener = listener
-        self._connection = ServerConnection(apis=service.apis, limits=service.limits)
+        self._access = access
+        self._connection = (
+            ServerConnection(apis=service.apis, limits=service.limits)
+            if access is None
+            else ServerConnection(apis=service.apis, limits=access.limits, sasl=access.sasl)
+        )
+        self._principal = "User:ANONYMOUS"
+        #: What ends the connection of a client that does not authenticate in time.
+        self._login: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport | None = None
         self._host = ""
         self._writable = True
@@ -72,11 +103,23 @@ class NodeConnection(asyncio.BufferedProtocol):
         peer = transport.get_extra_info("peername")
         self._host = str(peer[0]) if peer else ""
         self._node.connections.add(self)
+        if self._access is not None:
+            self._login = self._loop.call_later(self._access.login_s, self.close)
+
+    def authenticated(self, principal: str) -> None:
+        """The client is who it says, as Kafka writes it."""
+        self._principal = principal
+        if self._login is not None:
+            self._login.cancel()
+            self._login = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
         self._node.connections.discard(self)
         self._transport = None
+        if self._login is not None:
+            self._login.cancel()
+            self._login = None
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes of the client go."""
@@ -154,6 +197,11 @@ class NodeConnection(asyncio.BufferedProtocol):
                         self.hold(0)
                 elif event is NEED_DATA or event is PAUSED or isinstance(event, ConnectionClosed):
                     break
+                elif isinstance(event, Authenticated):
+                    self.authenticated(event.principal)
+        except SaslError as error:
+            self._write(out)
+            self._refuse_later(error)
         except RemoteProtocolError as error:
             self._write(out)
             self._refuse(error)
@@ -183,6 +231,7 @@ class NodeConnection(asyncio.BufferedProtocol):
             request.header.client_id,
             listener=self._listener.name,
             host=self._host,
+            principal=self._principal,
         )
         body = service.answers.encoded(caller, request)
         answer = service.answers.answer(caller, request) if body is None else body
@@ -194,6 +243,13 @@ class NodeConnection(asyncio.BufferedProtocol):
             service.trace(self._node.id, event, _decoded(answer, request))
         response = answer if isinstance(answer, bytes) else answer.response
         return self._connection.send(response, to=event)
+
+    def _refuse_later(self, error: SaslError) -> None:
+        """Answer a client that failed to authenticate after a while, so that guessing is slow."""
+        self._held = True
+        if self._transport is not None and self._access is not None:
+            self._transport.pause_reading()
+            self._loop.call_later(self._access.failure_delay_s, self._refuse, error)
 
     def _refuse(self, error: Exception) -> None:
         """Close the connection, as a broker does; the bytes that are written still go out."""

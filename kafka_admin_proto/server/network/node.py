@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kafka_admin_proto.server.network.connection import NodeConnection
 
+#: Kafka's security protocols, in the order of their numbers.
+SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _BACKLOG = 1024
 #: Turns of the event loop until a socket that was accepted has its connection. A server that is
 #: closed before that leaves the socket open.
@@ -21,13 +23,15 @@ _ACCEPT_TURNS = 3
 class Listener:
     """One of a node's listeners, by the name that Kafka's configs have for it.
 
-    ``port`` is 0 until it is bound, where any free one will do.
+    ``port`` is 0 until it is bound, where any free one will do. ``protocol`` is Kafka's security
+    protocol.
     """
 
     name: str
     host: str
     advertised_host: str
     port: int
+    protocol: str = "PLAINTEXT"
 
 
 class Node:
@@ -59,13 +63,13 @@ class Node:
             each.close()
         self._sockets.clear()
 
-    async def open(self, accept: Callable[[Node, Listener], NodeConnection]) -> None:
+    async def open(self, accept: Callable[[Node, Listener], asyncio.BaseProtocol]) -> None:
         """Serve the clients of the ports that were bound."""
         loop = asyncio.get_running_loop()
         for name in list(self._sockets):
             listener = self.listeners[name]
 
-            def accepted(listener: Listener = listener) -> NodeConnection:
+            def accepted(listener: Listener = listener) -> asyncio.BaseProtocol:
                 return accept(self, listener)
 
             server = await loop.create_server(

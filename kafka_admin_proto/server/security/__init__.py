@@ -1,0 +1,1 @@
+"""Who a client is: listeners with TLS and SASL, and the users of the cluster."""

@@ -1,0 +1,25 @@
+"""One cluster with all listeners for the tests of this room, and its certificates."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_admin_proto.server import SyncCluster
+from tests.oracle import skip_or_fail
+from tests.server.security.secured import Certificates, secured_cluster
+
+
+@pytest.fixture(scope="package")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    if shutil.which("openssl") is None:
+        skip_or_fail("openssl is not on the PATH; install the package openssl")
+    return Certificates(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="package")
+def cluster(certificates: Certificates) -> Iterator[SyncCluster]:
+    with secured_cluster(certificates, brokers=2) as found:
+        yield found
