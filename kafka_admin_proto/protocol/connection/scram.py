@@ -174,6 +174,9 @@ class ClientFinal(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         return f"ClientFinal({MASK!r})"
 
+    def __rich_repr__(self) -> list[Any]:
+        return [MASK]
+
 
 def new_nonce() -> str:
     """The server's part of a nonce: 24 random bytes as printable text."""
