@@ -1,6 +1,8 @@
 # The one runner: contributors, the README and CI call the same targets.
 #   make demo      decode a sample dump           make check     lint, types, contracts, freshness
 #   make test      all tests                      make generate  value classes and index from schemas/
+#   make speed     builds the compiled engine (speed/) into .venv; it needs a C compiler
+#   make test-speed    the tests of the codecs and of the engine, with the engine
 #   make fuzz      coverage-guided fuzzing, FUZZ_SECONDS for each target
 #   make bench     beside other codecs, into docs/benchmarks.md
 #   make conformance   everything against Kafka's own classes, into docs/conformance.md
@@ -15,6 +17,7 @@ READY  := $(VENV)/.ready
 FUZZER := $(VENV)/.fuzzer
 PEERS  := $(VENV)/.peers
 SPARK  := $(VENV)/.spark
+ENGINE := $(VENV)/.engine
 PYRIGHT := $(VENV)/.pyright
 # Of fuzzing, for each of its targets; two run at a time.
 FUZZ_SECONDS ?= 600
@@ -23,10 +26,12 @@ TESTS  ?= -n 2 --dist loadgroup
 
 # Values of each message and version that the check compares with Kafka's own classes.
 CONFORMANCE_VALUES ?= 2
+# What runs on the compiled engine: all that reads and writes bytes.
+SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol tests/records tests/speed
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 
-.PHONY: demo demo-spark test test-python check bench bench-captures bench-spark fuzz generate import-schemas conformance drift
+.PHONY: demo demo-spark speed test test-speed test-python check bench bench-captures bench-spark fuzz generate import-schemas conformance drift
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -54,6 +59,14 @@ $(PYRIGHT): $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[pyright]'
 	@touch $@
 
+# By itself: it takes a C compiler, which nothing else here does.
+$(ENGINE): $(READY) $(wildcard speed/*.toml speed/*.py speed/kafka_admin_proto_speed/*.p*)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[build-speed]'
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./speed
+	@touch $@
+
+speed: $(ENGINE)
+
 demo: $(READY)
 	$(VENV)/bin/kap decode samples/create_topics.hex
 	$(VENV)/bin/kap explain samples/create_topics.hex --only 1
@@ -64,6 +77,9 @@ demo-spark: $(SPARK)
 
 test: $(SPARK)
 	$(RUN) -m pytest $(TESTS) --durations=15 --file-budget=20
+
+test-speed: $(ENGINE)
+	KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_PROFILE=quick $(RUN) -m pytest $(TESTS) $(SPEED_TESTS)
 
 test-python: $(READY)
 	$(RUN) -m tools.other_python $(PYTHON_SUITE) $(PYTHON_TESTS)

@@ -39,8 +39,7 @@ from kafka_admin_proto.errors import (
     UnsupportedVersionError,
 )
 from kafka_admin_proto.values import Message, StructValue
-
-__version__ = "0.1.0"
+from kafka_admin_proto.version import __version__ as __version__
 
 __all__ = [
     "Codec",

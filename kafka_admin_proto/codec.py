@@ -12,12 +12,12 @@ from collections.abc import Callable
 from functools import cached_property
 from io import BytesIO
 from operator import index
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, overload
 
+import msgspec
 from construct import Container
 
 from kafka_admin_proto.errors import (
-    DecodeError,
     TrailingBytesError,
     UnknownMessageError,
     UnsupportedVersionError,
@@ -26,11 +26,16 @@ from kafka_admin_proto.gc_tuning import without_gc
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import messages_package, python_name
-from kafka_admin_proto.wire.base import Observer, WireType, shown
+from kafka_admin_proto.wire.base import Observer, shown
 from kafka_admin_proto.wire.containers import MessageType
+from kafka_admin_proto.wire.engine import compiled_engine
 from kafka_admin_proto.wire.fuse import Fused, Read, Write, fuse_json, fuse_read, fuse_write
 from kafka_admin_proto.wire.grammar import message_type
+from kafka_admin_proto.wire.observers import Notes, StrictObserver
 from kafka_admin_proto.wire.options import LENIENT, OBSERVER, JsonOptions
+
+if TYPE_CHECKING:
+    from kafka_admin_proto_speed import Engine
 
 Buffer = bytes | bytearray | memoryview
 #: Bytes above which the cyclic collector is paused while the fused code reads.
@@ -78,13 +83,20 @@ class Codec(Generic[M]):
         ``zero_copy`` leaves ``bytes`` and ``records`` fields as memoryviews of the data, which
         they keep alive.
         """
+        if type(data) is bytes and not (strict or zero_copy) and len(data) <= _LARGE:
+            try:
+                value, end = self._read(data, 0)
+                if end == len(data):
+                    return value  # type: ignore[no-any-return]
+            except Exception:
+                pass  # once more, with all that may be wrong
         return self.decode_at(data, 0, strict=strict, zero_copy=zero_copy)
 
     def decode_at(
         self, data: Buffer, offset: int, *, strict: bool = False, zero_copy: bool = False
     ) -> M:
         """Read a body from ``offset`` to the end of the data, as ``decode`` does."""
-        if type(data) is not bytes:
+        if type(data) is not bytes and not self._takes(data, zero_copy):
             data = as_bytes(data)
         value, end = self.decode_from(data, offset, strict=strict, zero_copy=zero_copy)
         if end != len(data):
@@ -106,10 +118,10 @@ class Codec(Generic[M]):
 
         Raises ValueError for an offset outside the data: that is the caller's slip.
         """
-        if type(data) is not bytes:
+        if type(data) is not bytes and not self._takes(data, zero_copy):
             data = as_bytes(data)
         if strict or observer is not None:
-            return self._parse(data, offset, _Strict(observer) if strict else observer)
+            return self._parse(data, offset, StrictObserver(observer) if strict else observer)
         read = self._read_views if zero_copy else self._read
         failure = ""
         try:
@@ -121,6 +133,8 @@ class Codec(Generic[M]):
                 return value, end
             value = None
             failure = f"{end - len(data)} bytes missing"
+        except MemoryError:
+            raise
         except UnicodeDecodeError:
             pass  # text that is not UTF-8 is left to the tree
         except Exception as error:
@@ -128,11 +142,21 @@ class Codec(Generic[M]):
         # Here, not inside the handlers: the exception keeps alive what was read so far.
         result = self._parse(data, offset, None)
         if failure:
-            _report(f"{self!r} reads by its tree what its fused code refuses ({failure})")
+            _report(f"{self!r} reads by its tree what its {self.backend} code refuses ({failure})")
         return result
 
-    def _parse(self, data: bytes, offset: int, observer: Observer | None) -> tuple[M, int]:
+    def _takes(self, data: Any, zero_copy: bool) -> bool:
+        """Whether the engine reads from a buffer where it is; of one that changes, views do not."""
+        if self._engine is None:
+            return False
+        if isinstance(data, memoryview):
+            stands = data.c_contiguous and data.format == "B" and data.ndim == 1
+            return stands and (data.readonly or not zero_copy)
+        return isinstance(data, bytearray) and not zero_copy
+
+    def _parse(self, data: Buffer, offset: int, observer: Observer | None) -> tuple[M, int]:
         """Read by the tree."""
+        data = as_bytes(data)
         check_offset(data, offset)
         stream = BytesIO(data)
         stream.seek(offset)
@@ -141,7 +165,7 @@ class Codec(Generic[M]):
 
     def non_canonical(self, data: Buffer) -> list[str]:
         """What in a body is legal and yet not as encoding would write it, place by place."""
-        notes = _Notes()
+        notes = Notes()
         self.decode_from(data, observer=notes)
         return notes.found
 
@@ -155,6 +179,8 @@ class Codec(Generic[M]):
         if not lenient:
             try:
                 return self._write(value)
+            except MemoryError:
+                raise
             except UnicodeEncodeError:
                 pass  # text that was not UTF-8 is left to the tree
             except Exception as error:
@@ -162,12 +188,28 @@ class Codec(Generic[M]):
         stream = BytesIO()
         self.grammar._build(value, stream, Container({LENIENT: lenient}), "")
         if failure:
-            _report(f"{self!r} writes by its tree what its fused code refuses ({failure})")
+            _report(f"{self!r} writes by its tree what its {self.backend} code refuses ({failure})")
         return stream.getvalue()
 
     def encode_into(self, value: M, buffer: bytearray) -> None:
         """Write a body to the end of ``buffer``, which stays as it is if that fails."""
+        if self._engine is not None:
+            try:
+                self._engine.write_into(value, buffer)
+            except Exception:
+                pass  # once more, with all that may be wrong
+            else:
+                return
         buffer += self.encode(value)
+
+    @property
+    def backend(self) -> Literal["compiled", "pure"]:
+        """Which code reads and writes: that of ``kafka-admin-proto-speed``, or Python's own."""
+        return "pure" if self._engine is None else "compiled"
+
+    @cached_property
+    def _engine(self) -> Engine | None:
+        return compiled_engine(self.grammar)
 
     def source(self) -> str:
         """The Python source of the fused decoder and encoder, made when they are first used."""
@@ -183,11 +225,13 @@ class Codec(Generic[M]):
 
     @cached_property
     def _read(self) -> Read:
-        read: Read = self._fused_read.function
+        read: Read = self._engine.read if self._engine else self._fused_read.function
         return read
 
     @cached_property
     def _read_views(self) -> Read:
+        if self._engine is not None:
+            return self._engine.read_views
         read: Read = fuse_read(self.grammar, views=True).function
         return read
 
@@ -199,7 +243,7 @@ class Codec(Generic[M]):
 
     @cached_property
     def _write(self) -> Write:
-        write: Write = self._fused_write.function
+        write: Write = self._engine.write if self._engine else self._fused_write.function
         return write
 
     def to_json(
@@ -224,6 +268,33 @@ class Codec(Generic[M]):
         result: dict[str, Any] = self.grammar.to_json(value, options)
         return result
 
+    def to_json_text(
+        self, value: M, *, mask: bool = False, records: Literal["base64", "size"] = "base64"
+    ) -> bytes:
+        """The text, in UTF-8, of what ``to_json`` gives; float64 stand as msgspec writes them."""
+        if self._engine is not None:
+            try:
+                return self._engine.json_of(value, mask, records == "size")
+            except Exception:
+                pass  # the other way takes it, or says what is wrong
+        return msgspec.json.encode(self.to_json(value, mask=mask, records=records))
+
+    def decode_to_json_text(
+        self, data: Buffer, *, mask: bool = False, records: Literal["base64", "size"] = "base64"
+    ) -> bytes:
+        """``to_json_text`` of a whole body; with the engine without values in between.
+
+        Raises what ``decode`` raises.
+        """
+        if self._engine is not None and (type(data) is bytes or self._takes(data, False)):
+            try:
+                text, end = self._engine.json(data, 0, mask, records == "size")
+                if end == len(data):
+                    return text
+            except Exception:
+                pass  # the other way takes it, or says what is wrong
+        return self.to_json_text(self.decode(data), mask=mask, records=records)
+
     def from_json(self, obj: Any) -> M:
         """The value from what ``to_json`` gives; raises JsonError with the JSON path."""
         value: M = self.grammar.from_json(obj, "")
@@ -233,39 +304,6 @@ class Codec(Generic[M]):
 def _report(what: str) -> None:
     """A bug of this package that does no harm but to speed."""
     warnings.warn(f"{what}; please report this", RuntimeWarning, stacklevel=4)
-
-
-class _Notes:
-    """An observer that keeps what is not canonical."""
-
-    def __init__(self) -> None:
-        self.found: list[str] = []
-
-    def span(
-        self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
-    ) -> None:
-        pass
-
-    def non_canonical(self, path: str, offset: int, fault: str) -> None:
-        self.found.append(f"{path} at byte {offset}: {fault}")
-
-
-class _Strict:
-    """An observer that refuses what is not canonical, and passes the rest on."""
-
-    def __init__(self, inner: Observer | None) -> None:
-        self.inner = inner
-
-    def span(
-        self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
-    ) -> None:
-        if self.inner is not None:
-            self.inner.span(path, start, end, wire_type, value, secret)
-
-    def non_canonical(self, path: str, offset: int, fault: str) -> None:
-        raise DecodeError(
-            f"{fault}, which is not canonical", path=path, offset=offset, expected="canonical bytes"
-        )
 
 
 #: (message as asked for, version, type, dialect) → codec.

@@ -44,7 +44,19 @@ class Message(NamedTuple):
     def layouts(self) -> list[Codec[Any]]:
         """A codec for each distinct layout, of the newest version that has it."""
         codecs = [codec(self.name, version, dialect=self.dialect) for version in self.versions]
-        return list({(each._read, each._write): each for each in codecs}.values())
+        return list({_fused(each): each for each in codecs}.values())
+
+
+def _fused(found: Codec[Any]) -> tuple[object, object]:
+    """The functions that versions of one layout share."""
+    return found._fused_read.function, found._fused_write.function
+
+
+def made_ready(found: Codec[Any]) -> Codec[Any]:
+    """The codec after it has made what it makes when it is first used, before memory is traced."""
+    for made in (found._read, found._write, found._read_views):
+        assert callable(made)
+    return found
 
 
 SHIPPED = [Message("kafka", name) for name in catalog().names()]

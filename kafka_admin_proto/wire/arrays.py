@@ -9,6 +9,7 @@ from construct import Container
 from kafka_admin_proto.errors import DecodeError, EncodeError
 from kafka_admin_proto.wire.base import WireType, cannot_encode, wrong_json
 from kafka_admin_proto.wire.emit import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.nodes import ArrayNode
 from kafka_admin_proto.wire.options import OBSERVER, JsonOptions
 from kafka_admin_proto.wire.stream import read_exactly, remaining
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
@@ -94,6 +95,13 @@ class Array(WireType):
         for index, value in enumerate(obj or ()):
             self.element._build(value, stream, context, f"{path}[{index}]")
         return obj
+
+    def node(self) -> ArrayNode | None:
+        element = self.element.node()
+        if element is None:
+            return None
+        least = max(self.element.min_size, 1)
+        return ArrayNode(element, least, self.compact, self.nullable)
 
     def emit_read(self, e: ReadEmitter, target: str) -> None:
         count = Count(e.fresh("n"), self.compact, self.nullable)

@@ -13,6 +13,7 @@ from construct import Container
 from kafka_admin_proto.construct_types import Construct, SizeofError
 from kafka_admin_proto.errors import EncodeError, JsonError
 from kafka_admin_proto.wire.emit import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.nodes import Node
 from kafka_admin_proto.wire.options import JsonOptions
 from kafka_admin_proto.wire.varint import MAX_UVARINT
 
@@ -85,6 +86,10 @@ class WireType(Construct):
     def from_json(self, obj: Any, path: str) -> Any:
         """The reverse of ``to_json``; raises JsonError with the JSON path."""
         raise wrong_json(path, obj, self.describe())
+
+    def node(self) -> Node | None:
+        """What the type is to the compiled engine; None for one that it does not know."""
+        return None
 
     def emit_read(self, e: ReadEmitter, target: str) -> None:
         """Emit what leaves the next value in the local ``target``; see ``emit``'s rules."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, Literal
 
 from construct import Container
 
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
 from kafka_admin_proto.wire.base import cannot_encode, is_misplaced_secret, shown, wrong_json
 from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.nodes import BlobNode
 from kafka_admin_proto.wire.options import JsonOptions
 from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.stream import read_exactly, remaining
@@ -29,6 +30,8 @@ class Blob(ScalarType):
 
     prefix_size: int
     max_length: int
+    #: How the compiled engine takes the bytes.
+    kind: ClassVar[Literal["string", "bytes", "records"]]
     #: Whether errors leave the value out: records are somebody's data, or the metadata log's.
     is_unquoted: ClassVar[bool] = False
 
@@ -44,6 +47,9 @@ class Blob(ScalarType):
 
     def describe(self) -> str:
         return "COMPACT_" * self.compact + "NULLABLE_" * self.nullable + self.scalar.label
+
+    def node(self) -> BlobNode:
+        return BlobNode(self.kind, self.prefix_size, self.max_length, self.compact, self.nullable)
 
     def _unpack(self, data: bytes) -> Any:
         return data
@@ -203,6 +209,7 @@ class Blob(ScalarType):
 class String(Blob, elements=("string",)):
     """Text in UTF-8. Bytes that are not UTF-8 survive in the value as lone surrogates."""
 
+    kind = "string"
     prefix_size = 2
     max_length = MAX_STRING
 
@@ -244,6 +251,7 @@ class String(Blob, elements=("string",)):
 class Bytes(Blob, elements=("bytes",)):
     """Any bytes."""
 
+    kind = "bytes"
     prefix_size = 4
     max_length = MAX_UVARINT - 1
 
@@ -251,6 +259,7 @@ class Bytes(Blob, elements=("bytes",)):
 class Records(Blob, elements=("records",)):
     """A record batch or message set, opaque here: bytes as they stand on the wire."""
 
+    kind = "records"
     prefix_size = 4
     max_length = MAX_UVARINT - 1
     is_unquoted = True

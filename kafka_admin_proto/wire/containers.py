@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from io import BytesIO
 from typing import IO, Any
 
@@ -21,6 +22,7 @@ from kafka_admin_proto.wire.base import (
 from kafka_admin_proto.wire.blobs import Records
 from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
 from kafka_admin_proto.wire.member import Member
+from kafka_admin_proto.wire.nodes import NullableNode, StructNode
 from kafka_admin_proto.wire.options import LENIENT, OBSERVER, JsonOptions
 from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic, is_secret_name
 from kafka_admin_proto.wire.stream import note, read_exactly
@@ -130,6 +132,22 @@ class StructType(WireType):
             fault = f"expected {expected}, got {shown(value)}; make a value of it"
             return EncodeError(fault, path=path, value=value)
         return cannot_encode(path, value, expected, secret=self.holds_secrets)
+
+    def node(self) -> StructNode | None:
+        return self._node
+
+    @cached_property
+    def _node(self) -> StructNode | None:
+        if any(wire_type.node() is None for wire_type in self.children()):
+            return None
+        return StructNode(
+            self.value_class,
+            tuple(member.node() for member in self.members),
+            self.tagged is not None,
+            frozenset() if self.tagged is None else self.tagged.foreign,
+            self.secret_tags,
+            self.holds_records,
+        )
 
     def emit_read(self, e: ReadEmitter, target: str) -> None:
         self.emit_read_into(e, f"{target} = {{}}")
@@ -386,6 +404,10 @@ class NullableStruct(WireType):
             return obj
         stream.write(b"\x01")
         return self.struct._build(obj, stream, context, path)
+
+    def node(self) -> NullableNode | None:
+        struct = self.struct.node()
+        return None if struct is None else NullableNode(struct, self.tagged)
 
     def emit_read(self, e: ReadEmitter, target: str) -> None:
         marker = e.fresh("m")

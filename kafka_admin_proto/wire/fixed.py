@@ -15,6 +15,7 @@ from construct import Container
 from kafka_admin_proto.errors import JsonError
 from kafka_admin_proto.wire.base import cannot_encode, is_misplaced_secret, shown, wrong_json
 from kafka_admin_proto.wire.emit import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.nodes import FixedNode
 from kafka_admin_proto.wire.options import JsonOptions
 from kafka_admin_proto.wire.runtime import Readers, fast_uuid
 from kafka_admin_proto.wire.scalar import ScalarType
@@ -43,6 +44,9 @@ class FixedType(ScalarType):
 
 class Bool(FixedType, elements=("bool",)):
     """One byte: 0 is false, 1 is true; any other byte is read as true, as Java does."""
+
+    def node(self) -> FixedNode:
+        return FixedNode("bool", 1)
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> bool:
         byte = read_exactly(stream, 1, path, "bool")[0]
@@ -114,6 +118,9 @@ class Integer(Number, elements=("int8", "int16", "uint16", "int32", "uint32", "i
         assert self.scalar.bounds is not None, element
         self.bounds: tuple[int, int] = self.scalar.bounds
 
+    def node(self) -> FixedNode:
+        return FixedNode("integer", self.min_size, signed=self.bounds[0] < 0)
+
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> int:
         data = read_exactly(stream, self._struct.size, path, self.element)
         value: int = self._struct.unpack(data)[0]
@@ -140,6 +147,9 @@ class Integer(Number, elements=("int8", "int16", "uint16", "int32", "uint32", "i
 
 class Float64(Number, elements=("float64",)):
     """An IEEE 754 double. JSON has no NaN or infinity: they are strings there, as in Java."""
+
+    def node(self) -> FixedNode:
+        return FixedNode("float64", 8)
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> float:
         value: float = struct.unpack(">d", read_exactly(stream, 8, path, "float64"))[0]
@@ -172,6 +182,9 @@ class Float64(Number, elements=("float64",)):
 
 class Uuid(FixedType, elements=("uuid",)):
     """Sixteen bytes. In JSON Kafka's form: 22 characters of base64url, no padding."""
+
+    def node(self) -> FixedNode:
+        return FixedNode("uuid", 16)
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> UUID:
         return UUID(bytes=read_exactly(stream, 16, path, "uuid"))

@@ -15,7 +15,8 @@ from kafka_admin_proto.wire.containers import MessageType
 from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
 from kafka_admin_proto.wire.options import JsonOptions
 
-Read = Callable[[bytes, int], tuple[Any, int]]
+#: Of bytes; the compiled engine's reads any buffer.
+Read = Callable[[Any, int], tuple[Any, int]]
 Write = Callable[[Any], bytes]
 
 #: (source, names and keys of the constants) → function: versions with the same layout share it.

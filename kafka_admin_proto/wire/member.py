@@ -10,6 +10,7 @@ from construct import Container
 
 from kafka_admin_proto.errors import EncodeError
 from kafka_admin_proto.wire.base import SecretObserver, WireType
+from kafka_admin_proto.wire.nodes import FieldNode
 from kafka_admin_proto.wire.options import OBSERVER
 from kafka_admin_proto.wire.secrets import is_secret_name
 
@@ -43,6 +44,14 @@ class Member(msgspec.Struct, frozen=True):
         return self.sensitive or (
             bool(self.named_by) and is_secret_name(getattr(owner, self.named_by, None))
         )
+
+    def node(self) -> FieldNode:
+        """What the field is to the compiled engine, which knows its type."""
+        node = None if self.wire_type is None else self.wire_type.node()
+        return FieldNode(
+            self.attribute, self.json, node, self.default,
+            self.ignorable, self.tag, self.sensitive, self.named_by,
+        )  # fmt: skip
 
     def parse(self, stream: IO[bytes], context: Container, path: str, *, secret: bool) -> Any:
         """Read the field and announce it to the observer, all that is inside a ``secret`` too."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kafka_admin_proto import DecodeError, TrailingBytesError
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.testing import messages
-from tests.everything import DRAFTS, EXHAUSTIVE, SHIPPED, each_layout, sample
+from tests.everything import DRAFTS, EXHAUSTIVE, SHIPPED, each_layout, made_ready, sample
 from tools.damage import with_wrong_lengths
 
 #: What a decoded value may take of memory, as a multiple of its frame, and what raising and
@@ -44,7 +44,7 @@ def test_drawn_values(found: Codec[Any]) -> None:
 @each_layout(sample([*SHIPPED, *DRAFTS], 20))
 def test_memory_of_hostile_lengths(found: Codec[Any]) -> None:
     """Tracing memory is slow: of each value a few lengths are made huge, others of the next."""
-    found.source()  # made before memory is traced
+    made_ready(found)
 
     @settings(max_examples=min(25, settings().max_examples))  # each traced four times
     @given(messages(found.value_class, found.version), st.integers(0, 1 << 32))

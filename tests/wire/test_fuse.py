@@ -125,7 +125,7 @@ def test_the_source_is_there_for_people_and_tracebacks() -> None:
     assert source.startswith("def read(b, p):\n")
     assert "\ndef write(x):\n" in source
     with pytest.raises(Fallback) as caught:
-        found._read(b"\x00\x00\x00\x01", 0)
+        found._fused_read.function(b"\x00\x00\x00\x01", 0)
     frame = traceback.extract_tb(caught.value.__traceback__)[-1]
     assert frame.line
     assert frame.filename.startswith("<kafka_admin_proto decode CreateTopicsRequest v")
@@ -134,16 +134,18 @@ def test_the_source_is_there_for_people_and_tracebacks() -> None:
 
 
 def test_versions_with_the_same_layout_share_code() -> None:
-    assert codec("CreateTopicsRequest", 2)._read is codec("CreateTopicsRequest", 4)._read
-    assert codec("CreateTopicsRequest", 2)._write is codec("CreateTopicsRequest", 3)._write
-    assert codec("CreateTopicsRequest", 4)._read is not codec("CreateTopicsRequest", 5)._read
-    assert codec("VoteRequest", 0)._read is not codec("VoteRequest", 0, dialect="kip-516")._read
+    v2, v3, v4, v5 = (codec("CreateTopicsRequest", version) for version in (2, 3, 4, 5))
+    assert v2._fused_read.function is v4._fused_read.function
+    assert v2._fused_write.function is v3._fused_write.function
+    assert v4._fused_read.function is not v5._fused_read.function
+    draft = codec("VoteRequest", 0, dialect="kip-516")
+    assert codec("VoteRequest", 0)._fused_read.function is not draft._fused_read.function
 
 
 def test_versions_with_tagged_fields_share_code_too() -> None:
     flexible = codec("CreateTopicsRequest", 6), codec("CreateTopicsRequest", 7)
-    assert flexible[0]._read is flexible[1]._read
-    assert flexible[0]._write is flexible[1]._write
+    assert flexible[0]._fused_read.function is flexible[1]._fused_read.function
+    assert flexible[0]._fused_write.function is flexible[1]._fused_write.function
 
 
 class Scaled(Integer):

@@ -16,7 +16,7 @@ from kafka_admin_proto.wire.blobs import Blob
 from kafka_admin_proto.wire.containers import NullableStruct, StructType
 from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
-from tests.everything import DRAFTS, SHIPPED, Message, each_layout, sample
+from tests.everything import DRAFTS, SHIPPED, Message, each_layout, made_ready, sample
 
 #: Large enough that what decoding costs at any size does not count.
 FRAME = 6_000
@@ -30,7 +30,7 @@ def test_frames_full_of_the_smallest_elements(found: Codec[Any]) -> None:
 
     A string of one byte that is not UTF-8 takes most memory for its size, some 80 bytes.
     """
-    found.source()  # made before memory is traced
+    made_ready(found)
     for text in ("", "\udcff"):
         for path, data in full_frames(found, text):
             value, peak = decode_traced(found, data)
@@ -149,7 +149,7 @@ def test_a_count_that_lies_costs_nothing(version: int) -> None:
     found = codec("CreateTopicsRequest", version)
     count = b"\x7f\xff\xff\xff" if version == 0 else b"\xff\xff\xff\xff\x07"
     data = count + bytes(FRAME)
-    found.source()  # made before memory is traced
+    made_ready(found)
     tracemalloc.start()
     try:
         with pytest.raises(DecodeError, match="items needs at least"):

@@ -1,0 +1,12 @@
+"""The compiled engine of ``kafka_admin_proto``, which finds and uses it by itself.
+
+It is of one version of that package: the one of the same number.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto_speed._engine import Engine, RecordEngine, crc32c
+
+__version__ = "0.1.0"
+
+__all__ = ["Engine", "RecordEngine", "crc32c"]

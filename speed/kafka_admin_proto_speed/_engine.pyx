@@ -1,0 +1,223 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False, nonecheck=False, auto_pickle=False
+"""The engine: nodes for a message's wire tree, which read, write and show it as JSON."""
+
+from math import isinf, isnan
+from operator import itemgetter
+from uuid import UUID as _UUID, SafeUUID
+
+import msgspec
+
+from kafka_admin_proto.wire.runtime import Fallback
+from kafka_admin_proto.wire.secrets import (
+    MASK,
+    METADATA_TOPIC,
+    METADATA_TOPIC_ID,
+    TOPIC_NAMES as _TOPIC_NAMES,
+    is_secret_name,
+)
+from kafka_admin_proto.wire.tagged import TaggedFields
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+
+include "bytes.pxi"
+include "nodes.pxi"
+include "reading.pxi"
+include "writing.pxi"
+include "json_text.pxi"
+include "records.pxi"
+
+_UNKNOWN = TaggedFields.ATTRIBUTE
+_json_text = msgspec.json.encode
+
+
+def _encoded_double(x):
+    if isnan(x):
+        return b'"NaN"'
+    if isinf(x):
+        return b'"Infinity"' if x > 0 else b'"-Infinity"'
+    return _json_text(x)
+
+
+def _in_order_of_tags(pairs):
+    return sorted(pairs, key=itemgetter(0))
+
+
+# Objects that the functions refer to, for as long as the module lives.
+_KEPT = (
+    _json_text(MASK),
+    METADATA_TOPIC.encode(),
+    METADATA_TOPIC_ID.bytes,
+    _json_text(TaggedFields.JSON_NAME) + b":[",
+    "int",
+    _UUID.int,
+    _UUID.is_safe,
+    SafeUUID.unknown,
+    (),
+)
+cdef PyObject* _mask_text = <PyObject*>_KEPT[0]
+cdef PyObject* _metadata_topic = <PyObject*>_KEPT[1]
+cdef PyObject* _metadata_topic_id = <PyObject*>_KEPT[2]
+cdef PyObject* _unknown_key = <PyObject*>_KEPT[3]
+cdef PyObject* _int_attribute = <PyObject*>_KEPT[4]
+cdef PyObject* _uuid_unknown = <PyObject*>_KEPT[7]
+cdef PyObject* _no_tags = <PyObject*>_KEPT[8]
+cdef PyObject* _zero_uuid = <PyObject*>ZERO_UUID
+cdef PyObject* _is_secret_name = <PyObject*>is_secret_name
+cdef PyObject* _double_text = <PyObject*>_encoded_double
+cdef PyObject* _by_tag = <PyObject*>_in_order_of_tags
+cdef PyObject* _bytes_class = <PyObject*>bytes
+cdef PyTypeObject* _uuid_class = <PyTypeObject*>_UUID
+cdef Py_ssize_t _uuid_int = kap_slot(<PyObject*>_UUID, <PyObject*>_KEPT[5])
+cdef Py_ssize_t _uuid_safe = kap_slot(<PyObject*>_UUID, <PyObject*>_KEPT[6])
+if _uuid_int < 0 or _uuid_safe < 0 or not kap_slotted(<PyObject*>_UUID):
+    raise ImportError("this Python's UUID has other slots than the engine fills")
+if len(_TOPIC_NAMES) != TOPIC_NAMES:
+    raise ImportError("this kafka_admin_proto knows other names of topics than the engine")
+
+cdef int _refuse() except -1:
+    """Raise what is set, or Fallback."""
+    if PyErr_Occurred() == NULL:
+        raise Fallback
+    return _raise_set()
+
+
+cdef int _raise_set() except? -1:
+    return -1
+
+
+cdef object _bytes_of(Writer* w, int done):
+    cdef PyObject* made
+    if done < 0:
+        drop_writer(w)
+        _refuse()
+    made = written(w)
+    if made == NULL:
+        _refuse()
+    found = <object>made
+    Py_DECREF(made)
+    return found
+
+
+cdef class Engine:
+    """Reads and writes one message at one version; made of what its tree's ``node()`` says.
+
+    Raises ValueError for a message that it cannot have nodes for.
+    """
+
+    cdef _Nodes nodes
+    cdef Shape* root
+
+    def __cinit__(self, description):
+        self.nodes = _Nodes()
+        self.root = self.nodes.shape(description, 0)
+
+    cdef PyObject* _read(self, PyObject* data, Py_ssize_t* offset, bint views) noexcept:
+        """The value that starts at ``offset``, which then is where it ends: new."""
+        cdef PyObject* texts[TEXTS]
+        cdef Py_buffer view
+        cdef Reader r
+        cdef PyObject* made = NULL
+        cdef PyObject* base = NULL
+        cdef int i
+        if PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) < 0:
+            return NULL
+        if offset[0] < 0 or offset[0] > view.len:
+            PyBuffer_Release(&view)
+            return NULL
+        r.begin = <const unsigned char*>view.buf
+        r.p = r.begin + offset[0]
+        r.end = r.begin + view.len
+        r.texts = NULL
+        if view.len >= CACHE_FROM:
+            memset(texts, 0, sizeof(texts))
+            r.texts = texts
+        if views:
+            base = PyMemoryView_FromObject(data)
+        r.view = base
+        if base != NULL or not views:
+            made = read_struct(self.root, &r)
+        offset[0] = r.p - r.begin
+        if r.texts != NULL:
+            for i in range(TEXTS):
+                Py_XDECREF(texts[i])
+        Py_XDECREF(base)
+        PyBuffer_Release(&view)
+        return made
+
+    def read(self, data, Py_ssize_t offset):
+        """The value that starts at ``offset``, and where it ends; Fallback, or any exception."""
+        return self._read_from(data, offset, False)
+
+    def read_views(self, data, Py_ssize_t offset):
+        """The same with bytes and records as memoryviews of the data."""
+        return self._read_from(data, offset, True)
+
+    cdef object _read_from(self, data, Py_ssize_t offset, bint views):
+        cdef PyObject* made = self._read(<PyObject*>data, &offset, views)
+        if made == NULL:
+            _refuse()
+        value = <object>made
+        Py_DECREF(made)
+        return value, offset
+
+    def write(self, value):
+        """The bytes of a value; Fallback, or any exception."""
+        cdef Writer w
+        open_writer(&w)
+        return _bytes_of(&w, write_struct(self.root, <PyObject*>value, &w))
+
+    def write_into(self, value, bytearray buffer):
+        """Write to the end of ``buffer``, which stays as it is if that fails."""
+        cdef Writer w
+        cdef Py_ssize_t before, size
+        open_writer(&w)
+        if write_struct(self.root, <PyObject*>value, &w) < 0:
+            drop_writer(&w)
+            _refuse()
+        before, size = PyByteArray_GET_SIZE(<PyObject*>buffer), w.p - w.begin
+        if PyByteArray_Resize(<PyObject*>buffer, before + size) < 0:
+            drop_writer(&w)
+            _refuse()
+        memcpy(PyByteArray_AS_STRING(<PyObject*>buffer) + before, w.begin, size)
+        drop_writer(&w)
+
+    def json(self, data, Py_ssize_t offset, bint mask, bint record_sizes):
+        """The JSON text of the body that starts at ``offset`` and where it ends, without values.
+
+        Fallback, or any exception, for what has to go through values.
+        """
+        cdef Py_buffer view
+        cdef Reader r
+        cdef Writer w
+        cdef Json j
+        cdef int done = -1
+        if not self.nodes.in_json_order:
+            raise Fallback
+        if PyObject_GetBuffer(<PyObject*>data, &view, PyBUF_SIMPLE) < 0:
+            _refuse()
+        open_writer(&w)
+        if 0 <= offset <= view.len:
+            _open_json(&j, mask, record_sizes)
+            r.begin = <const unsigned char*>view.buf
+            r.p = r.begin + offset
+            r.end = r.begin + view.len
+            r.view = NULL
+            r.texts = NULL
+            done = json_struct(self.root, &r, &j, False, &w)
+            offset = r.p - r.begin
+        PyBuffer_Release(&view)
+        return _bytes_of(&w, done), offset
+
+    def json_of(self, value, bint mask, bint record_sizes):
+        """The JSON text of a value; Fallback, or any exception, for what this does not take."""
+        cdef Writer w
+        cdef Json j
+        open_writer(&w)
+        _open_json(&j, mask, record_sizes)
+        return _bytes_of(&w, json_of_struct(self.root, <PyObject*>value, &j, False, &w))
+
+
+cdef void _open_json(Json* j, bint mask, bint record_sizes) noexcept:
+    j.mask = mask
+    j.record_sizes = record_sizes
+    memset(j.name_sizes, 0, sizeof(j.name_sizes))

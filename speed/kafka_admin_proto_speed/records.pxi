@@ -1,0 +1,354 @@
+# Records of batches of magic 2, and their checksum.
+
+cdef uint32_t _crc_tables[8][256]
+
+
+cdef void make_crc_tables() noexcept:
+    cdef uint32_t crc
+    cdef int i, k
+    for i in range(256):
+        crc = <uint32_t>i
+        for k in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+        _crc_tables[0][i] = crc
+    for i in range(256):
+        for k in range(1, 8):
+            crc = _crc_tables[k - 1][i]
+            _crc_tables[k][i] = (crc >> 8) ^ _crc_tables[0][crc & 255]
+
+
+cdef uint32_t crc_of(const unsigned char* q, Py_ssize_t size) noexcept nogil:
+    """CRC-32C, eight bytes at a step."""
+    cdef uint32_t crc = 0xFFFFFFFF
+    while size >= 8:
+        crc ^= <uint32_t>q[0] | <uint32_t>q[1] << 8 | <uint32_t>q[2] << 16 | <uint32_t>q[3] << 24
+        crc = (
+            _crc_tables[7][crc & 255]
+            ^ _crc_tables[6][(crc >> 8) & 255]
+            ^ _crc_tables[5][(crc >> 16) & 255]
+            ^ _crc_tables[4][crc >> 24]
+            ^ _crc_tables[3][q[4]]
+            ^ _crc_tables[2][q[5]]
+            ^ _crc_tables[1][q[6]]
+            ^ _crc_tables[0][q[7]]
+        )
+        q += 8
+        size -= 8
+    while size > 0:
+        crc = (crc >> 8) ^ _crc_tables[0][(crc ^ q[0]) & 255]
+        q += 1
+        size -= 1
+    return ~crc
+
+
+cdef inline int signed_varint(Reader* r, int most, int64_t* value) noexcept:
+    """A number in zigzag of at most so many bytes: 5 give an int, 10 a long; else -1."""
+    cdef uint64_t bits = 0
+    cdef int i
+    for i in range(most):
+        if r.p >= r.end:
+            return -1
+        bits |= <uint64_t>(r.p[0] & 127) << (7 * i)
+        r.p += 1
+        if (r.p - 1)[0] < 128:
+            if most == 5:
+                bits &= 0xFFFFFFFF  # the others fall away, as in Java
+            value[0] = <int64_t>((bits >> 1) ^ (0 - (bits & 1)))
+            return 0
+    return -1
+
+
+cdef PyObject* record_blob(Reader* r) noexcept:
+    """A key or a value with its length in front, a negative one is null: new."""
+    cdef int64_t length
+    cdef Py_ssize_t start
+    if signed_varint(r, 5, &length) < 0:
+        return NULL
+    if length < 0:
+        return held(Py_None)
+    if length > r.end - r.p:
+        return NULL
+    r.p += length
+    if r.view == NULL:
+        return PyBytes_FromStringAndSize(<const char*>(r.p - length), <Py_ssize_t>length)
+    start = r.p - length - r.begin
+    return PySequence_GetSlice(r.view, start, start + <Py_ssize_t>length)
+
+
+cdef PyObject* record_header(Reader* r) noexcept:
+    """The pair of a header's name and value: new."""
+    cdef int64_t length
+    cdef PyObject* pair
+    cdef PyObject* x
+    if signed_varint(r, 5, &length) < 0 or length < 0 or length > r.end - r.p:
+        return NULL
+    pair = PyTuple_New(2)
+    if pair == NULL:
+        return NULL
+    x = PyUnicode_DecodeUTF8(<const char*>r.p, <Py_ssize_t>length, b"surrogateescape")
+    r.p += length
+    if x != NULL:
+        PyTuple_SET_ITEM(pair, 0, x)
+        x = record_blob(r)
+    if x == NULL:
+        Py_DECREF(pair)
+        return NULL
+    PyTuple_SET_ITEM(pair, 1, x)
+    return pair
+
+
+cdef PyObject* record_headers(Reader* r, int64_t* items) noexcept:
+    """All headers of a record, to its end: new. ``items`` is what is left of the limit."""
+    cdef int64_t count
+    cdef PyObject* made
+    cdef PyObject* pair
+    cdef Py_ssize_t i
+    if signed_varint(r, 5, &count) < 0 or count < 0 or count > r.end - r.p:
+        return NULL
+    items[0] -= count
+    if items[0] < 0:
+        return NULL
+    made = PyTuple_New(<Py_ssize_t>count)
+    if made == NULL:
+        return NULL
+    for i in range(<Py_ssize_t>count):
+        pair = record_header(r)
+        if pair == NULL:
+            Py_DECREF(made)
+            return NULL
+        PyTuple_SET_ITEM(made, i, pair)
+    return made
+
+
+cdef class RecordEngine:
+    """Reads and writes the records of a batch; ``record_class`` is that of their values."""
+
+    cdef object record_class
+    cdef Py_ssize_t slots[5]
+
+    def __cinit__(self, record_class):
+        names = ("offset", "timestamp", "key", "value", "headers")
+        if record_class.__struct_fields__ != names or kap_collected(<PyObject*>record_class):
+            raise ValueError(f"{record_class.__name__} is no record")
+        self.record_class = record_class
+        for i, name in enumerate(names):
+            descriptor = getattr(record_class, name)
+            self.slots[i] = kap_slot(<PyObject*>record_class, <PyObject*>descriptor)
+            if self.slots[i] < 0:
+                raise ValueError(f"{record_class.__name__}.{name} is no slot")
+
+    def read(
+        self, data, Py_ssize_t start, int64_t count, int64_t base_offset, int64_t base_timestamp,
+        append_time, list records, int64_t max_items,
+    ):
+        """Append ``count`` records to ``records``; Fallback, with none appended, for any fault.
+
+        As ``read_records_v2``. Of a memoryview keys and values are views.
+        """
+        cdef Py_buffer view
+        cdef Reader r
+        cdef int64_t fixed_time = 0
+        cdef bint has_time = append_time is not None
+        cdef PyObject* made = NULL
+        if has_time:
+            fixed_time = append_time
+        if PyObject_GetBuffer(<PyObject*>data, &view, PyBUF_SIMPLE) < 0:
+            _refuse()
+        if 0 <= start <= view.len and 0 <= count <= view.len - start and count <= max_items:
+            r.begin = <const unsigned char*>view.buf
+            r.p = r.begin + start
+            r.end = r.begin + view.len
+            r.view = <PyObject*>data if PyMemoryView_Check(<PyObject*>data) else NULL
+            r.texts = NULL
+            made = self.read_all(
+                &r, count, base_offset, base_timestamp, has_time, fixed_time, max_items - count
+            )
+        PyBuffer_Release(&view)
+        if made == NULL:
+            _refuse()
+        found = <object>made
+        Py_DECREF(made)
+        records.extend(found)
+
+    cdef PyObject* read_all(
+        self, Reader* r, int64_t count, int64_t base_offset, int64_t base_timestamp,
+        bint has_time, int64_t fixed_time, int64_t items,
+    ) noexcept:
+        cdef PyObject* made
+        cdef PyObject* x
+        cdef Py_ssize_t i
+        if count and not (-(1 << 62) < base_offset < (1 << 62)):
+            return NULL
+        made = PyList_New(<Py_ssize_t>count)
+        if made == NULL:
+            return NULL
+        for i in range(<Py_ssize_t>count):
+            x = self.read_one(r, base_offset, base_timestamp, has_time, fixed_time, &items)
+            if x == NULL:
+                Py_DECREF(made)
+                return NULL
+            PyList_SET_ITEM(made, i, x)
+        if count and r.p != r.end:
+            Py_DECREF(made)
+            return NULL
+        return made
+
+    cdef PyObject* read_one(
+        self, Reader* r, int64_t base_offset, int64_t base_timestamp, bint has_time,
+        int64_t fixed_time, int64_t* items,
+    ) noexcept:
+        cdef Reader inner
+        cdef int64_t size, since, delta
+        cdef PyObject* made
+        if signed_varint(r, 5, &size) < 0 or size < 1 or size > r.end - r.p:
+            return NULL
+        inner = r[0]
+        inner.end = r.p + size
+        inner.p += 1  # attributes
+        r.p += size
+        if signed_varint(&inner, 10, &since) < 0 or signed_varint(&inner, 5, &delta) < 0:
+            return NULL
+        if not has_time:  # Java's int64 wraps around
+            fixed_time = <int64_t>(<uint64_t>base_timestamp + <uint64_t>since)
+        made = kap_new(<PyTypeObject*>self.record_class)
+        if made == NULL:
+            return NULL
+        if (
+            self.fill(made, 0, PyLong_FromLongLong(base_offset + delta)) < 0
+            or self.fill(made, 1, PyLong_FromLongLong(fixed_time)) < 0
+            or self.fill(made, 2, record_blob(&inner)) < 0
+            or self.fill(made, 3, record_blob(&inner)) < 0
+            or self.fill(made, 4, record_headers(&inner, items)) < 0
+            or inner.p != inner.end
+        ):
+            Py_DECREF(made)
+            return NULL
+        return made
+
+    cdef int fill(self, PyObject* made, int index, PyObject* x) noexcept:
+        if x == NULL:
+            return -1
+        (<PyObject**>(<char*>made + self.slots[index]))[0] = x
+        return 0
+
+    def write(self, records, int64_t base_offset, int64_t base_timestamp, append_time):
+        """The bytes of the records, as ``write_records_v2``; Fallback for any fault."""
+        cdef Writer w
+        cdef int64_t fixed_time = 0
+        cdef int done = 0
+        if append_time is not None:
+            fixed_time = append_time
+        open_writer(&w)
+        for record in records:
+            if type(record) is not self.record_class:
+                done = -1
+            else:
+                done = self.write_one(
+                    <PyObject*>record, base_offset, base_timestamp,
+                    append_time is not None, fixed_time, &w,
+                )
+            if done < 0:
+                break
+        return _bytes_of(&w, done)
+
+    cdef int write_one(
+        self, PyObject* record, int64_t base_offset, int64_t base_timestamp, bint has_time,
+        int64_t fixed_time, Writer* w,
+    ) noexcept:
+        """A record behind its size, which is written in front of it in the end."""
+        cdef Writer front
+        cdef int64_t offset, time, delta
+        cdef Py_ssize_t start, size, more
+        if self.number(record, 0, &offset) < 0 or self.number(record, 1, &time) < 0:
+            return -1
+        delta = <int64_t>(<uint64_t>offset - <uint64_t>base_offset)
+        if delta != <int32_t>delta or (offset < base_offset) != (delta < 0):
+            return -1
+        if has_time:
+            if time != fixed_time:
+                return -1
+            time = 0
+        else:
+            time = <int64_t>(<uint64_t>time - <uint64_t>base_timestamp)
+        start = w.p - w.begin
+        if (
+            put(w, b"\0", 1) < 0
+            or put_varint(w, time) < 0
+            or put_varint(w, delta) < 0
+            or put_blob(w, self.slot(record, 2)) < 0
+            or put_blob(w, self.slot(record, 3)) < 0
+            or put_headers(w, self.slot(record, 4)) < 0
+        ):
+            return -1
+        size = w.p - w.begin - start
+        open_writer(&front)  # it stays in its small part
+        put_varint(&front, size)
+        more = front.p - front.begin
+        if need(w, more) < 0:
+            return -1
+        memmove(w.begin + start + more, w.begin + start, size)
+        memcpy(w.begin + start, front.begin, more)
+        w.p += more
+        return 0
+
+    cdef PyObject* slot(self, PyObject* record, int index) noexcept:
+        return (<PyObject**>(<char*>record + self.slots[index]))[0]
+
+    cdef int number(self, PyObject* record, int index, int64_t* value) noexcept:
+        cdef PyObject* x = self.slot(record, index)
+        return -1 if x == NULL or not PyLong_CheckExact(x) else number_of(x, INT64, value)
+
+
+cdef int put_varint(Writer* w, int64_t value) noexcept:
+    return put_uvarint(w, (<uint64_t>value << 1) ^ (<uint64_t>0 - <uint64_t>(value < 0)))
+
+
+cdef int put_blob(Writer* w, PyObject* x) noexcept:
+    if x == Py_None:
+        return put(w, b"\1", 1)
+    if x == NULL or not PyBytes_Check(x) or PyBytes_GET_SIZE(x) > 0x7FFFFFFF:
+        return -1
+    if put_varint(w, PyBytes_GET_SIZE(x)) < 0:
+        return -1
+    return put(w, PyBytes_AS_STRING(x), PyBytes_GET_SIZE(x))
+
+
+cdef int put_headers(Writer* w, PyObject* headers) noexcept:
+    cdef PyObject* pair
+    cdef PyObject* name
+    cdef Py_ssize_t i
+    cdef int done
+    if headers == NULL or not PyTuple_Check(headers):
+        return -1
+    if put_varint(w, PyTuple_GET_SIZE(headers)) < 0:
+        return -1
+    for i in range(PyTuple_GET_SIZE(headers)):
+        pair = PyTuple_GET_ITEM(headers, i)
+        if not PyTuple_Check(pair) or PyTuple_GET_SIZE(pair) != 2:
+            return -1
+        name = PyTuple_GET_ITEM(pair, 0)
+        if not PyUnicode_CheckExact(name):
+            return -1
+        name = utf8(name)
+        if name == NULL:
+            return -1
+        done = put_blob(w, name)
+        Py_DECREF(name)
+        if done < 0 or put_blob(w, PyTuple_GET_ITEM(pair, 1)) < 0:
+            return -1
+    return 0
+
+
+def crc32c(data):
+    """CRC-32C (Castagnoli) of any bytes, 0 to 2**32 - 1."""
+    cdef Py_buffer view
+    cdef uint32_t crc
+    if PyObject_GetBuffer(<PyObject*>data, &view, PyBUF_SIMPLE) < 0:
+        _refuse()
+    with nogil:
+        crc = crc_of(<const unsigned char*>view.buf, view.len)
+    PyBuffer_Release(&view)
+    return crc
+
+
+make_crc_tables()

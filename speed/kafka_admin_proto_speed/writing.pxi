@@ -1,0 +1,459 @@
+# Values → bytes. What is written is held while that goes on: an integer's or a list's own methods
+# may run, and take out of a value what was in it.
+
+
+cdef inline PyObject* field_of(PyObject* owner, Field* f, bint exact) noexcept:
+    """The value of a field: new. A subclass may have something else where the slot is."""
+    cdef PyObject* x
+    if exact:
+        x = slot_of(owner, f)[0]
+        if x != NULL:
+            Py_INCREF(x)
+        return x
+    return PyObject_GetAttr(owner, f.attribute)
+
+
+cdef inline int is_exact(Shape* s, PyObject* x) noexcept:
+    """1 for a value of the struct's class, 0 for one of a subclass; -1 is refused."""
+    if Py_TYPE(x) == s.value_class:
+        return 1
+    return 0 if PyObject_TypeCheck(x, s.value_class) else -1
+
+
+cdef int is_default(Field* f, PyObject* x) noexcept:
+    """Whether a value equals the field's default; -1 with an exception."""
+    cdef PyObject* other
+    cdef PyObject* equal
+    cdef int found
+    if f.how_default == SHARED_DEFAULT and x == f.default and not PyFloat_CheckExact(x):
+        return 1  # a float may not equal itself
+    if f.how_default == LIST_DEFAULT and PyList_CheckExact(x):
+        return PyList_GET_SIZE(x) == 0
+    other = default_of(f)
+    if other == NULL:
+        return -1
+    equal = PyObject_RichCompare(x, other, Py_EQ)
+    Py_DECREF(other)
+    if equal == NULL:
+        return -1
+    found = PyObject_IsTrue(equal)
+    Py_DECREF(equal)
+    return found
+
+
+cdef int number_of(PyObject* x, int kind, int64_t* value) noexcept:
+    """The integer in the bounds of the kind; what ``struct`` takes for one is taken."""
+    cdef int overflow = 0
+    cdef PyObject* index
+    if PyLong_CheckExact(x):
+        value[0] = PyLong_AsLongLongAndOverflow(x, &overflow)
+    else:
+        index = PyNumber_Index(x)
+        if index == NULL:
+            return -1
+        value[0] = PyLong_AsLongLongAndOverflow(index, &overflow)
+        Py_DECREF(index)
+    if overflow:
+        return -1
+    if kind == INT32:
+        return 0 if value[0] == <int32_t>value[0] else -1
+    elif kind == INT16:
+        return 0 if value[0] == <int16_t>value[0] else -1
+    elif kind == INT8:
+        return 0 if value[0] == <int8_t>value[0] else -1
+    elif kind == UINT16:
+        return 0 if value[0] == <uint16_t>value[0] else -1
+    elif kind == UINT32:
+        return 0 if value[0] == <uint32_t>value[0] else -1
+    return 0
+
+
+cdef inline int write_number(Node* n, PyObject* x, Writer* w) noexcept:
+    cdef int64_t value
+    if number_of(x, n.kind, &value) < 0 or need(w, 8) < 0:
+        return -1
+    if n.kind == INT32:
+        put_be(w.p, <uint64_t>value, 4)
+        w.p += 4
+    elif n.kind == INT16 or n.kind == UINT16:
+        put_be(w.p, <uint64_t>value, 2)
+        w.p += 2
+    elif n.kind == INT64:
+        put_be(w.p, <uint64_t>value, 8)
+        w.p += 8
+    elif n.kind == INT8:
+        w.p[0] = <unsigned char>value
+        w.p += 1
+    else:
+        put_be(w.p, <uint64_t>value, 4)
+        w.p += 4
+    return 0
+
+
+cdef int write_double(PyObject* x, Writer* w) noexcept:
+    cdef double value = PyFloat_AsDouble(x)
+    cdef uint64_t bits
+    if value == -1.0 and PyErr_Occurred() != NULL:
+        return -1
+    if need(w, 8) < 0:
+        return -1
+    memcpy(&bits, &value, 8)
+    put_be(w.p, bits, 8)
+    w.p += 8
+    return 0
+
+
+cdef int uuid_bytes(PyObject* x, unsigned char* q) noexcept:
+    """The 16 bytes of a UUID, at ``q``."""
+    cdef PyObject* number
+    cdef int done = -1
+    if Py_TYPE(x) == _uuid_class:
+        number = (<PyObject**>(<char*>x + _uuid_int))[0]
+        if number == NULL:
+            return -1
+        Py_INCREF(number)
+    elif PyObject_TypeCheck(x, _uuid_class):
+        number = PyObject_GetAttr(x, _int_attribute)
+        if number == NULL:
+            return -1
+    else:
+        return -1
+    if PyLong_Check(number):
+        done = kap_long_as_bytes(number, q)
+    Py_DECREF(number)
+    return done
+
+
+cdef int write_uuid(PyObject* x, Writer* w) noexcept:
+    if need(w, 16) < 0 or uuid_bytes(x, w.p) < 0:
+        return -1
+    w.p += 16
+    return 0
+
+
+cdef int write_length(Node* n, Py_ssize_t length, Writer* w) noexcept:
+    """The length of what follows, or -1 for null; room for that many bytes is made."""
+    if length > n.max_length or (length < 0 and not n.nullable):
+        return -1
+    if need(w, 8 + (length if length > 0 else 0)) < 0:
+        return -1
+    if n.compact:
+        if length < 127:
+            w.p[0] = <unsigned char>(length + 1)
+            w.p += 1
+            return 0
+        return put_uvarint(w, <uint64_t>(length + 1))
+    put_be(w.p, <uint64_t>length, n.prefix_size)
+    w.p += n.prefix_size
+    return 0
+
+
+cdef int write_bytes(Node* n, const void* data, Py_ssize_t length, Writer* w) noexcept:
+    if write_length(n, length, w) < 0:
+        return -1
+    return put(w, data, length)
+
+
+cdef PyObject* utf8(PyObject* x) noexcept:
+    """The text as bytes, lone surrogates as what they stand for: new."""
+    return PyUnicode_AsEncodedString(x, b"utf-8", b"surrogateescape")
+
+
+cdef int write_text(Node* n, PyObject* x, Writer* w) noexcept:
+    cdef PyObject* data
+    cdef int done
+    if x == Py_None:
+        return write_length(n, -1, w)
+    if PyUnicode_CheckExact(x) and PyUnicode_IS_COMPACT_ASCII(x):
+        return write_bytes(n, PyUnicode_DATA(x), PyUnicode_GET_LENGTH(x), w)
+    if not PyUnicode_Check(x):
+        return -1
+    data = utf8(x)
+    if data == NULL:
+        return -1
+    done = write_bytes(n, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), w)
+    Py_DECREF(data)
+    return done
+
+
+cdef PyObject* plain_bytes(PyObject* x) noexcept:
+    """A copy, as bytes, of a view whose bytes do not stand together: new."""
+    return PyObject_CallOneArg(_bytes_class, x)
+
+
+cdef int write_blob(Node* n, PyObject* x, Writer* w) noexcept:
+    cdef Py_buffer view
+    cdef PyObject* copy
+    cdef int done
+    if x == Py_None:
+        return write_length(n, -1, w)
+    if PyBytes_Check(x):
+        return write_bytes(n, PyBytes_AS_STRING(x), PyBytes_GET_SIZE(x), w)
+    if not PyByteArray_Check(x) and not PyMemoryView_Check(x):
+        return -1
+    if PyObject_GetBuffer(x, &view, PyBUF_SIMPLE) == 0:
+        done = write_bytes(n, view.buf, view.len, w)
+        PyBuffer_Release(&view)
+        return done
+    PyErr_Clear()
+    copy = plain_bytes(x)
+    if copy == NULL:
+        return -1
+    done = write_bytes(n, PyBytes_AS_STRING(copy), PyBytes_GET_SIZE(copy), w)
+    Py_DECREF(copy)
+    return done
+
+
+cdef int write_items(Node* n, PyObject* items, bint is_list, Writer* w) noexcept:
+    cdef Py_ssize_t count = PyList_GET_SIZE(items) if is_list else PyTuple_GET_SIZE(items)
+    cdef Py_ssize_t i
+    cdef PyObject* x
+    cdef int done
+    if count >= 0x7FFFFFFF or need(w, 8) < 0:
+        return -1
+    if n.compact:
+        if put_uvarint(w, <uint64_t>(count + 1)) < 0:
+            return -1
+    else:
+        put_be(w.p, <uint64_t>count, 4)
+        w.p += 4
+    for i in range(count):
+        # The list may change while its items are written, where they are Python's.
+        if is_list and i >= PyList_GET_SIZE(items):
+            return -1
+        x = PyList_GET_ITEM(items, i) if is_list else PyTuple_GET_ITEM(items, i)
+        Py_INCREF(x)
+        done = write_value(n.element, x, w)
+        Py_DECREF(x)
+        if done < 0:
+            return -1
+    return -1 if is_list and PyList_GET_SIZE(items) != count else 0
+
+
+cdef int write_array(Node* n, PyObject* x, Writer* w) noexcept:
+    cdef PyObject* items
+    cdef int done
+    if PyList_CheckExact(x):
+        return write_items(n, x, True, w)
+    if x == Py_None:
+        if not n.nullable or need(w, 4) < 0:
+            return -1
+        if n.compact:
+            w.p[0] = 0
+            w.p += 1
+        else:
+            memset(w.p, 255, 4)
+            w.p += 4
+        return 0
+    if not PyList_Check(x) and not PyTuple_Check(x):
+        return -1
+    items = PySequence_List(x)
+    if items == NULL:
+        return -1
+    done = write_items(n, items, True, w)
+    Py_DECREF(items)
+    return done
+
+
+cdef int write_struct(Shape* s, PyObject* x, Writer* w) noexcept:
+    cdef int exact = is_exact(s, x)
+    cdef Field* f = s.fields
+    cdef PyObject* value
+    cdef int i, done
+    if exact < 0:
+        return -1
+    for i in range(s.count):
+        if f.tag >= 0 or i == s.unknown or (f.node == NULL and f.ignorable):
+            f += 1
+            continue
+        value = field_of(x, f, exact)
+        if value == NULL:
+            return -1
+        if f.node != NULL:
+            done = write_value(f.node, value, w)
+        else:  # a value in a field that the version does not have
+            done = is_default(f, value) - 1
+        Py_DECREF(value)
+        if done != 0:
+            return -1
+        f += 1
+    return write_tags(s, x, exact, w)
+
+
+cdef int write_tags(Shape* s, PyObject* x, bint exact, Writer* w) noexcept:
+    cdef bint filled[MOST_FIELDS]
+    cdef PyObject* unknown = NULL
+    cdef PyObject* value
+    cdef int64_t known = 0
+    cdef int i, equal, done, has_unknown
+    if s.unknown >= 0:
+        unknown = field_of(x, &s.fields[s.unknown], exact)
+        if unknown == NULL:
+            return -1
+    for i in range(s.tagged_count):
+        value = field_of(x, &s.fields[s.tagged[i]], exact)
+        equal = -1 if value == NULL else is_default(&s.fields[s.tagged[i]], value)
+        Py_XDECREF(value)
+        if equal < 0:
+            Py_XDECREF(unknown)
+            return -1
+        filled[i] = equal == 0
+        known += filled[i]
+    has_unknown = 0 if unknown == NULL or unknown == _no_tags else PyObject_IsTrue(unknown)
+    if has_unknown < 0:
+        done = -1
+    elif has_unknown:
+        done = write_unknown(s, x, exact, unknown, filled, known, w)
+    elif not s.flexible:
+        done = 0
+    elif known == 0:
+        done = need(w, 1)
+        if done == 0:
+            w.p[0] = 0
+            w.p += 1
+    else:
+        done = put_uvarint(w, known)
+        for i in range(s.tagged_count):
+            if done == 0 and filled[i]:
+                done = write_tagged(&s.fields[s.tagged[i]], x, exact, w)
+    Py_XDECREF(unknown)
+    return done
+
+
+cdef int write_tagged(Field* f, PyObject* owner, bint exact, Writer* w) noexcept:
+    """A tag, the size of its value, and the value, which moves to make room for the two."""
+    cdef Writer front
+    cdef Py_ssize_t start, size, more
+    cdef PyObject* value = field_of(owner, f, exact)
+    cdef int done
+    if value == NULL:
+        return -1
+    start = w.p - w.begin
+    done = write_value(f.node, value, w)
+    Py_DECREF(value)
+    if done < 0:
+        return -1
+    size = w.p - w.begin - start
+    if size > 0x7FFFFFFF:
+        return -1
+    open_writer(&front)  # it stays in its small part
+    put_uvarint(&front, <uint64_t>f.tag)
+    put_uvarint(&front, <uint64_t>size)
+    more = front.p - front.begin
+    if need(w, more) < 0:
+        return -1
+    memmove(w.begin + start + more, w.begin + start, size)
+    memcpy(w.begin + start, front.begin, more)
+    w.p += more
+    return 0
+
+
+cdef int put_unknown(Shape* s, PyObject* pair, Writer* w, int64_t* tag) noexcept:
+    """Write an unknown tag, or without a writer only look at it: its number goes to ``tag``."""
+    cdef PyObject* data
+    cdef int overflow = 0
+    if not PyTuple_Check(pair) or PyTuple_GET_SIZE(pair) != 2:
+        return -1
+    data = PyTuple_GET_ITEM(pair, 0)
+    if not PyLong_Check(data) or data == Py_True:
+        return -1
+    tag[0] = PyLong_AsLongLongAndOverflow(data, &overflow)
+    if overflow or tag[0] < 0 or tag[0] > 0x7FFFFFFF:
+        return -1
+    if tagged_field(s, tag[0]) != NULL or is_foreign(s, tag[0]):
+        return -1
+    data = PyTuple_GET_ITEM(pair, 1)
+    if not PyBytes_Check(data):
+        return -1
+    if w == NULL:
+        return 0
+    if put_uvarint(w, <uint64_t>tag[0]) < 0:
+        return -1
+    if put_uvarint(w, <uint64_t>PyBytes_GET_SIZE(data)) < 0:
+        return -1
+    return put(w, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
+
+
+cdef int write_unknown(
+    Shape* s, PyObject* x, bint exact, PyObject* unknown, bint* filled, int64_t known, Writer* w
+) noexcept:
+    """Tagged fields and unknown tags, in the order of their tags."""
+    cdef PyObject* pairs
+    cdef PyObject* ordered
+    cdef int64_t tag = -1, previous = -1
+    cdef Py_ssize_t i, count
+    cdef bint is_ordered = True
+    cdef int place = 0, done = 0
+    if not PyTuple_Check(unknown) and not PyList_Check(unknown):
+        return -1
+    pairs = PySequence_List(unknown)
+    if pairs == NULL:
+        return -1
+    count = PyList_GET_SIZE(pairs)
+    if count and not s.flexible:
+        done = -1
+    for i in range(count):
+        if done == 0:
+            done = put_unknown(s, PyList_GET_ITEM(pairs, i), NULL, &tag)
+            is_ordered = is_ordered and previous <= tag
+            previous = tag
+    if done == 0 and not is_ordered:
+        ordered = PyObject_CallOneArg(_by_tag, pairs)
+        Py_DECREF(pairs)
+        if ordered == NULL:
+            return -1
+        pairs = ordered
+    if done == 0 and s.flexible:
+        done = put_uvarint(w, <uint64_t>(known + count))
+    for i in range(count):
+        if done < 0:
+            break
+        done = put_unknown(s, PyList_GET_ITEM(pairs, i), NULL, &tag)
+        while done == 0 and place < s.tagged_count and s.fields[s.tagged[place]].tag < tag:
+            if filled[place]:
+                done = write_tagged(&s.fields[s.tagged[place]], x, exact, w)
+            place += 1
+        if done == 0:
+            done = put_unknown(s, PyList_GET_ITEM(pairs, i), w, &tag)
+    while done == 0 and place < s.tagged_count:
+        if filled[place]:
+            done = write_tagged(&s.fields[s.tagged[place]], x, exact, w)
+        place += 1
+    Py_DECREF(pairs)
+    return done
+
+
+cdef int write_value(Node* n, PyObject* x, Writer* w) noexcept:
+    """Write a value; -1 where it is refused or an exception is set."""
+    cdef int kind = n.kind
+    if kind == STRING:
+        return write_text(n, x, w)
+    elif kind == STRUCT:
+        return write_struct(n.shape, x, w)
+    elif kind == ARRAY:
+        return write_array(n, x, w)
+    elif kind == BYTES or kind == RECORDS:
+        return write_blob(n, x, w)
+    elif kind == BOOL:
+        if x != Py_True and x != Py_False:
+            return -1
+        if need(w, 1) < 0:
+            return -1
+        w.p[0] = x == Py_True
+        w.p += 1
+        return 0
+    elif kind == UUID_:
+        return write_uuid(x, w)
+    elif kind == FLOAT64:
+        return write_double(x, w)
+    elif kind == NULLABLE:
+        if need(w, 1) < 0:
+            return -1
+        if x == Py_None:
+            w.p[0] = 0 if n.tagged else 255
+            w.p += 1
+            return 0
+        w.p[0] = 1
+        w.p += 1
+        return write_struct(n.shape, x, w)
+    return write_number(n, x, w)

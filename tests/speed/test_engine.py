@@ -1,0 +1,391 @@
+"""How the compiled engine is found, and what it does with references, memory and odd values."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from kafka_admin_proto import (
+    CreateTopicsRequest,
+    EncodeError,
+    FetchResponse,
+    MetadataResponse,
+    codec,
+)
+from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+from kafka_admin_proto.wire.nodes import StructNode
+from kafka_admin_proto.wire.runtime import Fallback
+from tests.fuzz.seeds import filled
+from tests.speed.compiled import engine_of, speed
+
+BACKEND = "from kafka_admin_proto import codec; print(codec('VoteRequest', 0).backend)"
+#: Messages with every kind of node in them.
+RICH = ["FetchResponse", "CreateTopicsRequest", "MetadataResponse", "AlterClientQuotasRequest",
+        "ApiVersionsResponse", "ConsumerGroupHeartbeatResponse"]  # fmt: skip
+
+
+def run(program: str, folder: Path, **environment: str) -> str:
+    """What a program prints that finds the engine in ``folder``."""
+    kept = {k: v for k, v in os.environ.items() if k != "KAFKA_ADMIN_PROTO_PURE"}
+    paths = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False,
+        env=kept | {"PYTHONPATH": paths} | environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_it_is_found_by_name_and_version_and_switched_off(tmp_path: Path) -> None:
+    folder = tmp_path / "kafka_admin_proto_speed"
+    shutil.copytree(Path(speed().__file__).parent, folder)
+    assert run(BACKEND, tmp_path) == "compiled"
+    assert run(BACKEND, tmp_path, KAFKA_ADMIN_PROTO_PURE="1") == "pure"
+    assert run(BACKEND, tmp_path, KAFKA_ADMIN_PROTO_PURE="0") == "compiled"
+    text = (folder / "__init__.py").read_text("utf-8")
+    (folder / "__init__.py").write_text(f"{text}\n__version__ = '0.0.0'\n", "utf-8")
+    assert run(BACKEND, tmp_path) == "pure"
+    for extension in folder.glob("_engine.*"):
+        extension.unlink()
+    assert run(BACKEND, tmp_path) == "pure"
+
+
+def test_a_second_interpreter_of_the_process_does_without() -> None:
+    """The engine loads into one interpreter of a process; others are pure, without a word."""
+    program = (
+        "import kafka_admin_proto, _xxsubinterpreters as s\n"
+        "one = s.create()\n"
+        f"s.run_string(one, {BACKEND!r})\n"
+        "s.destroy(one)\n"
+    )
+    if sys.version_info[:2] not in ((3, 11), (3, 12)):
+        pytest.skip("its module of interpreters has another name")
+    folder = Path(speed().__file__).parents[1]
+    assert run(program, folder) == "pure"
+
+
+@pytest.mark.parametrize("name", RICH)
+def test_no_reference_is_lost_or_kept(name: str) -> None:
+    """Blocks in use do not grow, whether bytes and values are good, cut or odd."""
+    found = codec(name, max(codec_versions(name)))
+    engine = engine_of(found)
+    data = found.encode(filled(found.grammar))
+
+    def everything() -> None:
+        value, _ = engine.read(data, 0)
+        engine.read_views(data, 0)
+        assert engine.write(value) == data
+        engine.write_into(value, bytearray())
+        engine.json(data, 0, True, True)
+        engine.json_of(value, True, False)
+        for size in range(0, len(data), 3):
+            refused(engine.read, data[:size], 0)
+            refused(engine.json, data[:size], 0, True, False)
+        for index in range(0, len(data), 2):
+            damaged = bytearray(data)
+            damaged[index] ^= 0xFF
+            refused(engine.read, damaged, 0)
+            refused(engine.json, damaged, 0, False, False)
+        for attribute in type(value).__struct_fields__:
+            odd = msgspec.structs.replace(value, **{attribute: object()})
+            refused(engine.write, odd)
+            refused(engine.json_of, odd, False, False)
+
+    for _ in range(3):
+        everything()
+    before = blocks()
+    for _ in range(20):
+        everything()
+    assert blocks() - before < 20
+    shared = [None, True, (), found.value_class, UUID(int=0)]
+    counts = [sys.getrefcount(each) for each in shared]
+    for _ in range(50):
+        everything()
+    grown = [sys.getrefcount(each) - count for each, count in zip(shared, counts, strict=True)]
+    assert max(map(abs, grown)) < 50
+
+
+def blocks() -> int:
+    gc.collect()
+    return sys.getallocatedblocks()
+
+
+def refused(call: Any, *arguments: Any) -> None:
+    with contextlib.suppress(Exception):
+        call(*arguments)
+
+
+def codec_versions(name: str) -> list[int]:
+    from kafka_admin_proto.schema.catalog import catalog
+
+    return list(catalog().entry(name).versions)
+
+
+@pytest.mark.parametrize("name", RICH)
+def test_it_refuses_when_memory_ends(name: str) -> None:
+    """Each allocation in turn fails: MemoryError, or another way; and it goes on as before."""
+    testcapi = pytest.importorskip("_testcapi", reason="this Python cannot make memory end")
+    found = codec(name, max(codec_versions(name)))
+    engine = engine_of(found)
+    data = found.encode(filled(found.grammar))
+    value, _ = engine.read(data, 0)
+    text, _ = engine.json(data, 0, True, False)
+    calls: list[tuple[Any, tuple[Any, ...]]] = [
+        (engine.read, (data, 0)),
+        (engine.read_views, (data, 0)),
+        (engine.write, (value,)),
+        (engine.write_into, (value, bytearray())),
+        (engine.json, (data, 0, True, False)),
+        (engine.json_of, (value, True, False)),
+    ]
+    for call, arguments in calls:
+        done = False
+        for start in range(400):
+            try:
+                testcapi.set_nomemory(start, start + 1)
+                call(*arguments)
+                done = True
+            except (MemoryError, Fallback):
+                done = False
+            finally:
+                testcapi.remove_mem_hooks()
+        assert done, "its allocations are more than were tried"
+    assert engine.read(data, 0) == (value, len(data))
+    assert engine.write(value) == data
+    assert engine.json(data, 0, True, False)[0] == text
+
+
+def test_memory_that_ends_is_not_taken_for_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = codec("VoteRequest", 0)
+
+    def without_memory(*arguments: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setitem(vars(found), "_read", without_memory)
+    monkeypatch.setitem(vars(found), "_write", without_memory)
+    with pytest.raises(MemoryError):
+        found.decode(b"")
+    with pytest.raises(MemoryError):
+        found.encode(found.value_class())
+
+
+class Index:
+    """Stands for a number, and changes what it is in while it is written."""
+
+    def __init__(self, change: Any) -> None:
+        self.change = change
+
+    def __index__(self) -> int:
+        self.change()
+        return 7
+
+
+def test_values_may_change_while_they_are_written() -> None:
+    engine = engine_of(codec(CreateTopicsRequest, 7))
+    value = CreateTopicsRequest(topics=[CreatableTopic("a"), CreatableTopic("b")])
+    topics: list[Any] = value.topics
+    topics[0].num_partitions = Index(topics.clear)
+    with pytest.raises(Fallback):
+        engine.write(value)
+    value = CreateTopicsRequest(topics=[CreatableTopic("a")])
+    grown: list[Any] = value.topics
+    grown[0].num_partitions = Index(lambda: grown.extend([CreatableTopic("c")] * 9))
+    with pytest.raises(Fallback):
+        engine.write(value)
+    value = CreateTopicsRequest(topics=[CreatableTopic("a")])
+    value.timeout_ms = Index(lambda: setattr(value, "topics", None))  # type: ignore[assignment]
+    assert engine.write(value)
+
+
+def test_a_field_that_was_deleted_is_refused() -> None:
+    engine = engine_of(codec(CreateTopicsRequest, 7))
+    value = CreateTopicsRequest()
+    del value.topics
+    for call in (engine.write, lambda x: engine.json_of(x, False, False)):
+        with pytest.raises(Fallback):
+            call(value)
+
+
+class Renamed(CreatableTopic):
+    """A subclass that says itself what one of its fields is."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return "renamed" if name == "name" else super().__getattribute__(name)
+
+
+def test_a_subclass_says_itself_what_its_fields_are() -> None:
+    found = codec(CreateTopicsRequest, 4)
+    value = CreateTopicsRequest(topics=[Renamed("slot", num_partitions=3)])
+    data = engine_of(found).write(value)
+    assert b"renamed" in data
+    assert data == found.grammar.build(value)
+    with pytest.raises(Fallback):
+        engine_of(found).json_of(value, False, False)
+
+
+def test_offsets_and_buffers_that_are_none() -> None:
+    engine = engine_of(codec("VoteRequest", 0))
+    for offset in (-1, 10, 1 << 62, -(1 << 62)):
+        for call in (engine.read, engine.read_views):
+            with pytest.raises(Fallback):
+                call(b"\0" * 9, offset)
+        with pytest.raises(Fallback):
+            engine.json(b"\0" * 9, offset, False, False)
+    for data in ("text", None, 7, memoryview(b"abcdef")[::2]):
+        with pytest.raises((BufferError, TypeError)):
+            engine.read(data, 0)
+        with pytest.raises((BufferError, TypeError)):
+            engine.json(data, 0, False, False)
+    with pytest.raises(OverflowError):
+        engine.read(b"", 1 << 64)
+
+
+def test_counts_that_lie_cost_nothing() -> None:
+    engine = engine_of(codec("CreateTopicsRequest", 5))
+    data = b"\xff\xff\xff\xff\x07" + bytes(6000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(Fallback):
+            engine.read(data, 0)
+        with pytest.raises(Fallback):
+            engine.json(data, 0, False, False)
+        assert tracemalloc.get_traced_memory()[1] < 12_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_texts_that_come_again_are_one_object() -> None:
+    engine = engine_of(codec("CreateTopicsRequest", 7))
+    topics = [CreatableTopic("the-same-name") for _ in range(100)]
+    data = codec(CreateTopicsRequest, 7).encode(CreateTopicsRequest(topics=topics))
+    value, _ = engine.read(data, 0)
+    assert len({id(topic.name) for topic in value.topics}) == 1
+    odd = [CreatableTopic("x" * size + "é" * (size % 2)) for size in range(300)]
+    data = codec(CreateTopicsRequest, 7).encode(CreateTopicsRequest(topics=odd))
+    assert [topic.name for topic in engine.read(data, 0)[0].topics] == [t.name for t in odd]
+
+
+def test_views_of_records_keep_the_data_and_are_not_copied() -> None:
+    partition = PartitionData(records=b"r" * 100)
+    value = FetchResponse(responses=[FetchableTopicResponse(partitions=[partition])])
+    found = codec(FetchResponse, 13)
+    data = found.encode(value)
+    views, _ = engine_of(found).read_views(data, 0)
+    records = views.responses[0].partitions[0].records
+    assert isinstance(records, memoryview)
+    assert records.obj is data
+    assert records == b"r" * 100
+    assert engine_of(found).write(views) == data
+
+
+def test_masks_in_texts_of_bytes() -> None:
+    """By the config's name, by the metadata topic, and by unknown tags beside secrets."""
+    configs = codec("AlterConfigsRequest", 2)
+    value = configs.from_json(
+        {"resources": [{"resourceType": 4, "resourceName": "0", "configs": [
+            {"name": "ssl.key.password", "value": "hunter2"},
+            {"name": "retention.ms", "value": "5"}, {"name": "sasl.jaas.config", "value": None},
+        ]}], "validateOnly": False}
+    )  # fmt: skip
+    text, _ = engine_of(configs).json(configs.encode(value), 0, True, False)
+    assert b"hunter2" not in text
+    assert text == msgspec.json.encode(configs.to_json(value, mask=True))
+    fetch = codec(FetchResponse, 13)
+    partition = PartitionData(records=b"secret", unknown_tagged_fields=((9, b"secret"),))
+    for number in (1, 2):
+        topic = FetchableTopicResponse(topic_id=UUID(int=number), partitions=[partition])
+        response = FetchResponse(responses=[topic])
+        text, _ = engine_of(fetch).json(fetch.encode(response), 0, True, False)
+        assert text == msgspec.json.encode(fetch.to_json(response, mask=True))
+        assert text.count(b'"********"') == (2 if number == 1 else 0)
+
+
+def test_a_message_that_it_has_no_nodes_for_stays_pure(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kafka_admin_proto.wire import engine
+
+    module = speed()
+    monkeypatch.setattr(engine, "_found", module)
+    found: Codec[Any] = Codec(codec("VoteRequest", 0).spec, 0)
+    assert found.backend == "compiled"
+    monkeypatch.setattr(type(found.grammar), "node", lambda self: None)
+    assert Codec(found.spec, 0).backend == "pure"
+
+
+@pytest.mark.parametrize("fault", ["a name", "too deep", "no slots"])
+def test_descriptions_that_do_not_fit_are_refused(fault: str) -> None:
+    node: Any = codec(MetadataResponse, 12).grammar.node()
+    if fault == "a name":
+        node = msgspec.structs.replace(node, fields=node.fields[1:])
+    elif fault == "too deep":
+        replace = msgspec.structs.replace
+        for _ in range(40):
+            first = replace(node.fields[0], node=node)
+            node = replace(node, fields=(first, *node.fields[1:]))
+    else:
+        node = StructNode(dict, (), False, frozenset(), False, False)
+    with pytest.raises((ValueError, AttributeError)):
+        speed().Engine(node)
+
+
+def test_text_of_every_kind_in_json() -> None:
+    found = codec(MetadataResponse, 12)
+    engine = engine_of(found)
+    texts = [
+        *map(chr, range(0x200)), "é", "€", "😀", "\udcff", "a\udcffé", "\u2028", "x" * 300,
+        "\x7f\x80", "".join(map(chr, range(128))),
+    ]  # fmt: skip
+    for text in texts:
+        value = MetadataResponse(topics=[MetadataResponseTopic(name=text)])
+        data = found.encode(value)
+        expected = msgspec.json.encode(found.to_json(value))
+        assert engine.json(data, 0, False, False)[0] == expected
+        assert engine.json_of(value, False, False) == expected
+
+
+def test_the_codec_falls_back_to_precise_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kafka_admin_proto.wire import engine
+
+    monkeypatch.setattr(engine, "_found", speed())
+    found: Codec[Any] = Codec(codec("CreateTopicsRequest", 7).spec, 7)
+    with pytest.raises(EncodeError, match="expected a list") as caught:
+        found.encode_into(CreateTopicsRequest(topics=7), buffer := bytearray(b"x"))  # type: ignore[arg-type]
+    assert caught.value.path == "topics"
+    assert buffer == b"x"
+    with pytest.raises(EncodeError, match="expected a list"):
+        found.to_json_text(CreateTopicsRequest(topics=7))  # type: ignore[arg-type]
+    data = found.encode(CreateTopicsRequest())
+    for wrong in (data[:-1], data + b"x"):
+        with pytest.raises(Exception) as one:  # noqa: PT011  # compared with the other's
+            found.decode_to_json_text(wrong)
+        with pytest.raises(type(one.value)) as other:
+            found.decode(wrong)
+        assert str(one.value) == str(other.value)
+
+
+def test_its_version_is_the_packages() -> None:
+    root = Path(__file__).parents[2]
+    one, other = (
+        next(line for line in (root / path).read_text("utf-8").splitlines()
+             if line.startswith("__version__"))
+        for path in ("kafka_admin_proto/version.py", "speed/kafka_admin_proto_speed/__init__.py")
+    )  # fmt: skip
+    assert one.split()[2] == other.split()[2]
+    version = one.split()[2].strip('"')
+    text = (root / "pyproject.toml").read_text("utf-8")
+    assert f'speed = ["kafka-admin-proto-speed=={version}"]' in text
+    assert importlib.import_module("kafka_admin_proto").__version__ == version

@@ -1,0 +1,113 @@
+"""The compiled engine beside the tree: the same values, bytes, refusals and JSON, layout by layout.
+
+The properties of ``tests/wire`` run through codecs on the engine as well, with ``make test-speed``.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_admin_proto import DecodeError, EncodeError
+from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.testing import messages
+from kafka_admin_proto.wire.options import JsonOptions
+from kafka_admin_proto.wire.runtime import Fallback
+from tests.everything import DRAFTS, EXHAUSTIVE, SHIPPED, Message, each_layout, sample
+from tests.speed.compiled import engine_of
+from tests.wire.test_fuse import with_something_odd
+from tools.damage import damage
+
+#: Records, tags, nullable structs and uuids; secrets by name; all kinds of arrays.
+RICH = [Message("kafka", name) for name in ("FetchResponse", "AlterConfigsRequest", "VoteRequest")]
+OTHERS = [each for each in (*SHIPPED, *DRAFTS) if each not in RICH]
+#: The others take longer than they are worth, here: they run on the engine in ``tests/wire`` too.
+VALUES = 3 if EXHAUSTIVE else 8
+
+
+@each_layout([*RICH, *sample(OTHERS, 25)])
+def test_drawn_values(found: Codec[Any]) -> None:
+    engine = engine_of(found)
+
+    @settings(max_examples=VALUES)
+    @given(
+        messages(found.value_class, found.version), st.integers(0, 1 << 32), st.binary(max_size=40)
+    )
+    def check(value: Any, seed: int, noise: bytes) -> None:
+        dice = random.Random(seed)
+        data = by_tree(found, value)
+        assert data is not None
+        check_writing(found, engine, value, data)
+        for _ in range(2):
+            odd = with_something_odd(value, dice)
+            check_writing(found, engine, odd, by_tree(found, odd))
+        check_reading(found, engine, data)
+        check_json(found, engine, data)
+        for damaged in (noise, data[: dice.randint(0, len(data))], damage(found, data, dice)):
+            if check_reading(found, engine, damaged):
+                check_json(found, engine, damaged)
+
+    check()
+
+
+def by_tree(found: Codec[Any], value: Any) -> bytes | None:
+    try:
+        return found.grammar.build(value)
+    except EncodeError:
+        return None
+
+
+def check_writing(found: Codec[Any], engine: Any, value: Any, expected: bytes | None) -> None:
+    """The tree's bytes, or a refusal as the tree has one; a buffer gets them as well or stays."""
+    buffer = bytearray(b"before")
+    try:
+        data = engine.write(value)
+        engine.write_into(value, buffer)
+    except Exception:
+        assert expected is None
+        assert buffer == b"before"
+        return
+    assert data == expected
+    assert buffer == b"before" + data
+
+
+def check_reading(found: Codec[Any], engine: Any, data: bytes) -> bool:
+    """The tree's value and end, of any kind of buffer; whether the data is a body and no more."""
+    try:
+        expected, end = found._parse(data, 0, None)
+    except DecodeError:
+        for refused in (data, bytearray(data)):
+            with pytest.raises(Fallback):
+                engine.read(refused, 0)
+        with pytest.raises(Fallback):
+            engine.json(data, 0, False, False)
+        return False
+    for buffer in (data, bytearray(data), memoryview(data)):
+        value, stop = engine.read(buffer, 0)
+        assert (value, stop) == (expected, end)
+        assert repr(value) == repr(expected)
+    shifted, stop = engine.read(b"??" + data, 2)
+    assert (shifted, stop) == (expected, end + 2)
+    assert engine.read_views(data, 0) == (expected, end)
+    return end == len(data)
+
+
+def check_json(found: Codec[Any], engine: Any, data: bytes) -> None:
+    """Text of bytes and of their value: what msgspec makes of ``to_json``."""
+    value, _ = engine.read(data, 0)
+    for mask in (False, True):
+        for sizes in (False, True):
+            options = JsonOptions(mask=mask, record_sizes=sizes)
+            expected = msgspec.json.encode(found.grammar.to_json(value, options))
+            assert engine.json_of(value, mask, sizes) == expected
+            try:
+                text, end = engine.json(data, 0, mask, sizes)
+            except Fallback:  # a known tag that comes twice
+                assert found.non_canonical(data)
+            else:
+                assert (text, end) == (expected, len(data))
