@@ -14,7 +14,7 @@ from hypothesis.stateful import (
 )
 
 from tests.server.differential.requests import EVERY_REQUEST
-from tests.server.differential.requests.drawing import Step, steps
+from tests.server.differential.requests.drawing import Draws, Step, steps
 from tests.server.differential.requests.topics import first_topics
 
 _STEPS_OF_EXAMPLE = 30
@@ -39,24 +39,30 @@ class Sides(Protocol):
 Report = Callable[[Step, list[str]], None]
 
 
-class Clusters(RuleBasedStateMachine):
+Maker = Callable[[Draws], Step]
+
+
+def _clusters(requests: Sequence[Maker], first: Maker) -> type[RuleBasedStateMachine]:
     """Each step is a request; an example starts with sides that were reset, and a few topics."""
 
-    def __init__(self, sides: Sides, report: Report) -> None:
-        super().__init__()
-        self.sides = sides
-        self._report = report
-        sides.reset()
+    class Clusters(RuleBasedStateMachine):
+        def __init__(self, sides: Sides, report: Report) -> None:
+            super().__init__()
+            self.sides = sides
+            self._report = report
+            sides.reset()
 
-    @initialize(step=steps([first_topics]))
-    def begin(self, step: Step) -> None:
-        self.take(step)
+        @initialize(step=steps([first]))
+        def begin(self, step: Step) -> None:
+            self.take(step)
 
-    @rule(step=steps(EVERY_REQUEST))
-    def take(self, step: Step) -> None:
-        lines = self.sides.take(step)
-        if lines:
-            self._report(step, lines)
+        @rule(step=steps(requests))
+        def take(self, step: Step) -> None:
+            lines = self.sides.take(step)
+            if lines:
+                self._report(step, lines)
+
+    return Clusters
 
 
 def fail(step: Step, lines: list[str]) -> None:
@@ -65,7 +71,12 @@ def fail(step: Step, lines: list[str]) -> None:
 
 
 def run_steps(
-    sides: Sides, steps: int, report: Report = fail, drawn_seed: int | None = None
+    sides: Sides,
+    steps: int,
+    report: Report = fail,
+    drawn_seed: int | None = None,
+    requests: Sequence[Maker] = EVERY_REQUEST,
+    first: Maker = first_topics,
 ) -> None:
     """About so many drawn steps; ``report`` gets those after which something is wrong.
 
@@ -73,8 +84,10 @@ def run_steps(
     for the fewest and plainest steps that make it raise.
     """
 
-    def machine() -> Clusters:
-        return Clusters(sides, report)
+    clusters = _clusters(requests, first)
+
+    def machine() -> RuleBasedStateMachine:
+        return clusters(sides, report)  # type: ignore[call-arg]
 
     run_state_machine_as_test(
         machine if drawn_seed is None else seed(drawn_seed)(machine),  # type: ignore[arg-type]

@@ -12,11 +12,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from kafka_admin_proto.server import SyncCluster
 from tests.server.differential.machine import run_steps
+from tests.server.differential.outages import PROPERTIES, OutageSides
 from tests.server.differential.policy import ConfigPolicy, TopicPolicy
+from tests.server.differential.requests import outages
 from tests.server.differential.requests.drawing import Step
 from tests.server.differential.sides import Sides
 from tests.server.real_configs import configs_of
@@ -67,6 +70,22 @@ def both_clusters(folder: Path, release: str) -> Iterator[Sides]:
                 sides.close()
 
 
+@contextlib.contextmanager
+def both_with_outages(folder: Path, release: str) -> Iterator[OutageSides]:
+    """As ``both_clusters``, with nodes that may end."""
+    with kraft(folder, release, nodes=3, properties=PROPERTIES) as real:
+        configs = configs_of(real) | PROPERTIES
+        with SyncCluster(3, release=release.rpartition(".")[0], configs=configs) as ours:
+            sides = OutageSides(real, ours)
+            try:
+                yield sides
+            finally:
+                sides.close()
+
+
+run_with_outages = partial(run_steps, requests=outages.REQUESTS, first=outages.first_topics)
+
+
 def _compiled(folder: Path, release: str) -> Path:
     """The folder with the policies' classes."""
     jars = class_path(fetch_runtime(release))
@@ -80,12 +99,11 @@ def main() -> int:
     parser.add_argument("release", nargs="?", choices=RELEASES, default=NEWEST_BROKER)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--steps", type=int, default=150)
+    parser.add_argument("--outages", action="store_true", help="end nodes and start them again")
     arguments = parser.parse_args()
     count = 0
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        both_clusters(Path(folder), arguments.release) as sides,
-    ):
+    both = both_with_outages if arguments.outages else both_clusters
+    with tempfile.TemporaryDirectory() as folder, both(Path(folder), arguments.release) as sides:
 
         def report(step: Step, lines: list[str]) -> None:
             nonlocal count
@@ -93,7 +111,10 @@ def main() -> int:
             print("\n   ".join([repr(step), *lines[:_SHOWN_LINES]]), flush=True)
             sides.reset()
 
-        run_steps(sides, arguments.steps, report, arguments.seed)
+        if arguments.outages:
+            run_with_outages(sides, arguments.steps, report, arguments.seed)
+        else:
+            run_steps(sides, arguments.steps, report, arguments.seed)
         print(f"{sides.steps} steps, {count} with differences that are not listed")
     return int(count > 0)
 

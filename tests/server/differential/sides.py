@@ -51,6 +51,8 @@ class Sides:
     ``existing`` are the topics that both have, ``steps`` how many were taken.
     """
 
+    settle_s = _SETTLE_S
+
     def __init__(self, real: str, ours: str, state: State) -> None:
         self.clusters = (Nodes(real), Nodes(ours))
         self._state = state
@@ -72,6 +74,11 @@ class Sides:
         )  # fmt: skip
         assert ours.items() <= real.items(), "versions differ"
         return ours
+
+    @property
+    def asked(self) -> list[int]:
+        """The indexes of the nodes that run."""
+        return list(range(self.nodes))
 
     def take(self, step: Step) -> list[str]:
         """What differs in the answers to a step, or in what each node says of the clusters then,
@@ -101,10 +108,12 @@ class Sides:
     def _follow_controller(self) -> None:
         """Let ours have the same active controller: its configs count for topics."""
         request = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
-        end = time.monotonic() + _SETTLE_S
+        end = time.monotonic() + self.settle_s
         while time.monotonic() < end:
-            answer = self.clusters[0].ask(0, request, 0)
-            leader: int = answer.topics[0].partitions[0].leader_id if answer.topics else -1
+            answer = self.clusters[0].ask(self.asked[0], request, 0)
+            leader: int = (
+                answer.topics[0].partitions[0].leader_id if answer and answer.topics else -1
+            )
             if leader > 0:
                 self._state.quorum.controller = leader
                 return
@@ -112,7 +121,7 @@ class Sides:
         raise AssertionError("the real cluster has no controller")
 
     def _ask(self, step: Step) -> list[str]:
-        end = time.monotonic() + _SETTLE_S
+        end = time.monotonic() + self.settle_s
         while True:
             answers = [self._answer(side, step) for side in (0, 1)]
             names = [{**_names(self._former[side], "former "), **_names(self._current[side]),
@@ -133,7 +142,7 @@ class Sides:
 
     def _settled(self) -> list[str]:
         """Where metadata and configs differ on any node once the real cluster has settled."""
-        end = time.monotonic() + _SETTLE_S
+        end = time.monotonic() + self.settle_s
         while True:
             lines = self._looked()
             if not lines or time.monotonic() > end:
@@ -141,15 +150,15 @@ class Sides:
             time.sleep(_PAUSE_S)
 
     def _looked(self) -> list[str]:
-        sides = [cluster.ask_all([_all_topics()] * self.nodes, _METADATA_VERSION)
+        sides = [cluster.ask_all(dict.fromkeys(self.asked, _all_topics()), _METADATA_VERSION)
                  for cluster in self.clusters]  # fmt: skip
         topics = [[{each.name: each.topic_id for each in answer.topics} for answer in answers]
                   for answers in sides]  # fmt: skip
         lines = []
-        for node in range(self.nodes):
-            names = _names(topics[0][node]), _names(topics[1][node])
+        for row, node in enumerate(self.asked):
+            names = _names(topics[0][row]), _names(topics[1][row])
             comparison = Comparison(names, self._placed)
-            found = comparison.differences(sides[0][node], sides[1][node])
+            found = comparison.differences(sides[0][row], sides[1][row])
             lines += [f"node {node + 1}: {line}" for line in found]
         if lines:
             return lines
@@ -166,15 +175,15 @@ class Sides:
         """Where configs of topics, brokers, subscriptions and groups differ on any node."""
         shared = [(4, ""), *((16, each) for each in RESOURCES), *((2, x) for x in self.existing)]
         asked = [
-            [_described([(4, str(node + 1))], synonyms=True) for node in range(self.nodes)],
-            [_described(shared, synonyms=True)] * self.nodes,
+            {node: _described([(4, str(node + 1))], synonyms=True) for node in self.asked},
+            dict.fromkeys(self.asked, _described(shared, synonyms=True)),
             # 3.9 has no configs of groups and refuses a request that names one.
-            [_described([(32, each) for each in RESOURCES])] * self.nodes,
+            dict.fromkeys(self.asked, _described([(32, each) for each in RESOURCES])),
         ]
         lines = []
         for number, requests in enumerate(asked):
             sides = [cluster.ask_all(requests, _CONFIGS_VERSION) for cluster in self.clusters]
-            for node, (real, ours) in enumerate(zip(*sides, strict=True)):
+            for node, real, ours in zip(requests, *sides, strict=True):
                 known = self._equal.get((number, node), (None, None))
                 if real is known[0] and ours is known[1]:
                     continue

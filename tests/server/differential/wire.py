@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -39,16 +39,19 @@ class Nodes:
         sent = self._send(node, message, version)
         return self._receive(node, sent, message.api_key, version, patience_s)
 
-    def ask_all(self, messages: Sequence[Message], version: int) -> list[Any]:
+    def ask_all(self, messages: Mapping[int, Message], version: int) -> list[Any]:
         """The response of each node to its message; all are asked at once.
 
         The same bytes as before are the same response as before.
         """
-        payloads = [write_request(each, version, 0, client_id="differ") for each in messages]
-        sent = [self._write(node, each) for node, each in enumerate(payloads)]
+        payloads = {
+            node: write_request(each, version, 0, client_id="differ")
+            for node, each in messages.items()
+        }
+        sent = {node: self._write(node, each) for node, each in payloads.items()}
         return [
             self._receive(node, sent[node], each.api_key or 0, version, kept=payloads[node])
-            for node, each in enumerate(messages)
+            for node, each in messages.items()
         ]
 
     def ask_raw(self, node: int, api_key: int, version: int) -> Any:
@@ -125,6 +128,12 @@ class Nodes:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def forget(self, node: int) -> None:
+        """End the connection to a node, which has ended."""
+        found = self._sockets.pop(node, None)
+        if found is not None:
+            found.close()
 
     def close(self) -> None:
         """End the connections."""

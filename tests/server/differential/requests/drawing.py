@@ -43,6 +43,7 @@ class Step(msgspec.Struct):
 
     Where there is none to build a plain header of ``api_key`` is all that is sent. ``placed`` are
     topics for which the placer may choose replicas. An answer is waited for ``patience_s``.
+    ``outage`` says that the node is to "stop" or to be given a "kill" instead.
     """
 
     node: int
@@ -51,8 +52,11 @@ class Step(msgspec.Struct):
     placed: list[str] = []
     api_key: int = -1
     patience_s: float = PATIENCE_S
+    outage: str = ""
 
     def __repr__(self) -> str:
+        if self.outage:
+            return f"<node {self.node + 1}: {self.outage}, or the one that is away starts>"
         request = f"api {self.api_key}" if self.make is None else repr(self.make(Ids({}, {})))
         return f"<node {self.node + 1}, v{self.version}: {request}>"
 

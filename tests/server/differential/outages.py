@@ -1,0 +1,118 @@
+"""Two clusters whose nodes end, are killed and start again, on both sides alike."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from kafka_admin_proto.messages import DescribeClusterRequest, DescribeTopicPartitionsRequest
+from kafka_admin_proto.messages.describe_topic_partitions_response import (
+    DescribeTopicPartitionsResponse,
+)
+from kafka_admin_proto.server import SyncCluster
+from tests.server.differential.comparison import Comparison
+from tests.server.differential.requests.drawing import Step
+from tests.server.differential.sides import Sides
+from tools.clusters import Cluster
+
+#: A real cluster's configs for outages: a node that was killed is missed within seconds, and no
+#: leader changes but by a step.
+PROPERTIES = {
+    "broker.session.timeout.ms": "6000",
+    "broker.heartbeat.interval.ms": "500",
+    "controller.quorum.fetch.timeout.ms": "4000",
+    "auto.leader.rebalance.enable": "false",
+    "unclean.leader.election.interval.ms": "600000",
+}
+
+
+class _Nodes(Protocol):
+    """What both clusters can do with a node."""
+
+    def stop_broker(self, broker: int) -> None: ...
+    def kill_broker(self, broker: int) -> None: ...
+    def start_broker(self, broker: int) -> None: ...
+
+
+class _Real:
+    """The nodes of a real cluster, by the names of ours."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.stop_broker = cluster.end
+        self.kill_broker = cluster.crash
+        self.start_broker = cluster.start_again
+
+
+class OutageSides(Sides):
+    """A step may end a node, or start it again; at most one of them is away.
+
+    What is asked of one that is away is asked of the next one.
+    """
+
+    settle_s = 60.0
+
+    def __init__(self, real: Cluster, ours: SyncCluster) -> None:
+        super().__init__(real.bootstrap, ours.bootstrap_servers, ours.state)
+        self._of_nodes: tuple[_Nodes, _Nodes] = (_Real(real), ours)
+        self._away: int | None = None
+        #: How many nodes have ended, and by what.
+        self.outages: dict[str, int] = {"stop": 0, "kill": 0}
+
+    @property
+    def asked(self) -> list[int]:
+        return [each for each in range(self.nodes) if each != self._away]
+
+    def reset(self) -> None:
+        if self._away is not None:
+            self._start()
+        super().reset()
+
+    def _ask(self, step: Step) -> list[str]:
+        if step.outage:
+            self._end_or_start(step)
+            return []
+        if step.node == self._away:
+            step.node = (step.node + 1) % self.nodes
+        return super()._ask(step)
+
+    def _end_or_start(self, step: Step) -> None:
+        if self._away is not None:
+            self._start()
+            return
+        self._away = step.node
+        self.outages[step.outage] += 1
+        for side, cluster in zip(self._of_nodes, self.clusters, strict=True):
+            end = side.stop_broker if step.outage == "stop" else side.kill_broker
+            end(step.node + 1)
+            cluster.forget(step.node)
+
+    def _start(self) -> None:
+        assert self._away is not None
+        node, self._away = self._away, None
+        for side in self._of_nodes:
+            side.start_broker(node + 1)
+
+    def _looked(self) -> list[str]:
+        return super()._looked() or self._partitions_and_brokers()
+
+    def _partitions_and_brokers(self) -> list[str]:
+        """Where eligible leaders, or the brokers that are fenced, differ on any node."""
+        lines = []
+        brokers = DescribeClusterRequest(include_fenced_brokers=True)
+        _, version = self.versions[60]
+        for node in self.asked:
+            lines += self._compared(node, DescribeTopicPartitionsRequest([]), 0)
+            lines += self._compared(node, brokers, version) if version >= 2 else []
+        return lines
+
+    def _compared(self, node: int, request: Any, version: int) -> list[str]:
+        if request.api_key not in self.versions:
+            return []
+        answers = [cluster.ask(node, request, version) for cluster in self.clusters]
+        names = [
+            {each.topic_id: each.name or "" for each in answer.topics}
+            if isinstance(answer, DescribeTopicPartitionsResponse)
+            else {}
+            for answer in answers
+        ]
+        found = Comparison((names[0], names[1]), self._placed).differences(*answers)
+        return [f"node {node + 1}: {line}" for line in found]
