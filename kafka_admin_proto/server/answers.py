@@ -10,6 +10,7 @@ from __future__ import annotations
 from kafka_admin_proto.protocol.payloads import Request
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.brokers.views import Views
+from kafka_admin_proto.server.failures import ControllerUnavailable
 from kafka_admin_proto.server.handlers import OF_BROKERS, Answer, Caller, respond
 
 #: Metadata, ApiVersions, DescribeConfigs, ListPartitionReassignments, DescribeCluster,
@@ -40,10 +41,14 @@ class Answers:
 
     def __init__(self, views: Views) -> None:
         self._views = views
+        self.quorum = views.state.quorum
         self._kept: dict[int, _Kept] = {}
 
     def encoded(self, caller: Caller, request: Request) -> bytes | None:
-        """The body of a kept answer; None where there is none."""
+        """The body of a kept answer; None where there is none.
+
+        Raises ControllerUnavailable where a controller would have to answer.
+        """
         view = self._view(caller, request)
         kept = self._kept.get(self._number(view, caller))
         if kept is None:
@@ -58,7 +63,8 @@ class Answers:
         """The answer of a node, its records appended: as bytes where they will be wanted again."""
         view = self._view(caller, request)
         answer = respond(view, request.api_key, request.body, caller)
-        self._views.state.append(answer.records)
+        if view.quorum.available:  # else a broker could not create what Metadata asked for
+            self._views.state.append(answer.records)
         if answer.records or request.api_key not in _QUESTIONS:
             return answer
         body = answer.response.encode(request.api_version)
@@ -68,6 +74,8 @@ class Answers:
     def _view(self, caller: Caller, request: Request) -> View:
         if request.api_key in OF_BROKERS:
             return self._views.of(caller.node_id)
+        if not self._views.state.quorum.available:
+            raise ControllerUnavailable
         return self._views.state
 
     def _number(self, view: View, caller: Caller) -> int:

@@ -59,3 +59,7 @@ class ApiFailure(Exception):
 
     def __str__(self) -> str:
         return f"error code {self.code}" + (f": {self.message}" if self.message else "")
+
+
+class ControllerUnavailable(Exception):
+    """A request is for the active controller, and there is none now."""

@@ -24,6 +24,7 @@ from kafka_admin_proto.protocol.connection import (
     RequestReceived,
     ServerConnection,
 )
+from kafka_admin_proto.server.failures import ControllerUnavailable
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.network.node import Listener, Node
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _WRITE_BYTES = 64 << 10
 #: How long a heap of one client's requests is answered before the others have their turns.
 _SLICE_S = 0.001
+#: How long a broker waits for a controller that a request can be forwarded to.
+_CONTROLLER_S = 60.0
 #: Called with (node, request, response) for each answer.
 Trace = Callable[[int, RequestReceived, "Message"], None]
 
@@ -94,6 +97,8 @@ class NodeConnection(asyncio.BufferedProtocol):
         self._host = ""
         self._writable = True
         self._held = False
+        #: The request that waits for a controller.
+        self._forwarded: RequestReceived | None = None
         self._loop = asyncio.get_running_loop()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -180,7 +185,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         end_s = 0.0
         try:
             while self._transport is not None and self._writable and not self._held:
-                event = connection.next_event()
+                event, self._forwarded = self._forwarded or connection.next_event(), None
                 pending = connection.data_to_send()
                 if pending:
                     out.append(pending)
@@ -233,7 +238,11 @@ class NodeConnection(asyncio.BufferedProtocol):
             host=self._host,
             principal=self._principal,
         )
-        body = service.answers.encoded(caller, request)
+        try:
+            body = service.answers.encoded(caller, request)
+        except ControllerUnavailable:
+            self._wait_for_controller(event)
+            return b""
         answer = service.answers.answer(caller, request) if body is None else body
         if not isinstance(answer, bytes):
             throttled_ms: int = getattr(answer.response, "throttle_time_ms", 0)
@@ -250,6 +259,24 @@ class NodeConnection(asyncio.BufferedProtocol):
         if self._transport is not None and self._access is not None:
             self._transport.pause_reading()
             self._loop.call_later(self._access.failure_delay_s, self._refuse, error)
+
+    def _wait_for_controller(self, event: RequestReceived) -> None:
+        """Answer nothing more until a controller can be asked, as long as brokers wait."""
+        waiting = self._service.answers.quorum.waiting
+
+        def go_on() -> None:
+            timer.cancel()
+            self._release()
+
+        def give_up() -> None:
+            waiting.remove(go_on)
+            self.close()
+
+        timer = self._loop.call_later(_CONTROLLER_S, give_up)
+        waiting.append(go_on)
+        self._forwarded, self._held = event, True
+        if self._transport is not None:
+            self._transport.pause_reading()
 
     def _refuse(self, error: Exception) -> None:
         """Close the connection, as a broker does; the bytes that are written still go out."""
