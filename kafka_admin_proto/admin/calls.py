@@ -51,7 +51,8 @@ class Call(Generic[_R]):
 
     @property
     def api(self) -> str:
-        return api_name(self.request.api_key or 0) or self.request.message_name
+        request = self.request
+        return api_name(request.api_key or 0, request.dialect) or request.message_name
 
     def timed_out(self) -> RequestTimedOutError:
         """The error for the end of the call's time."""

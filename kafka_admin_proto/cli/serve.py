@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.server.cluster import Cluster
+from kafka_admin_proto.server.cluster import Cluster, Rules
 from kafka_admin_proto.server.policies import load_policy
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
               help="The release of Kafka whose versions, configs and answers it has.")  # fmt: skip
 @click.option("--data", type=click.Path(file_okay=False), metavar="DIR",
               help="Keep it in DIR, in Kafka's own format; else in memory.")  # fmt: skip
-@click.option("--rules", type=click.Choice(["shipped", "kip-4"]), default="shipped",
-              show_default=True, help="CreateTopics as shipped, or as KIP-4's text.")  # fmt: skip
+@click.option("--rules", type=click.Choice(get_args(Rules)), default="shipped",
+              show_default=True, help="As shipped, CreateTopics as KIP-4's text has it, or the "
+              "messages of one of its drafts too.")  # fmt: skip
 @click.option("--policy", metavar="MODULE:CLASS",
               help="A class that decides which topics may be created (KIP-108).")  # fmt: skip
 @click.option("--alter-config-policy", metavar="MODULE:CLASS",
@@ -55,7 +56,7 @@ def serve(
     users: str | None,
     release: str,
     data: str | None,
-    rules: Literal["shipped", "kip-4"],
+    rules: Rules,
     policy: str | None,
     alter_config_policy: str | None,
     configs: tuple[str, ...],

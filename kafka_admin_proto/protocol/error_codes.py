@@ -6,8 +6,9 @@
 
 The data is ``schemas/errors.json``, read when a code is first asked for. Dialect ``kafka`` are the
 codes of Kafka 4.4.0. Dialect ``kip-4`` are those that a draft of KIP-4 proposed: at first with
-codes (1001 to 1009), later without, some of them new; ``kip-4a`` and ``kip-4b`` share them. An
-error that both of its tables have is one error here, for the requests of both.
+codes (1001 to 1009), later without; those that are new there have codes of ours here (1010 to
+1012). ``kip-4a`` and ``kip-4b`` share them. An error that both of its tables have is one error
+here, for the requests of both.
 """
 
 from __future__ import annotations

@@ -23,8 +23,9 @@ from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.bootstrap import Registration, fence, first_records, register
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState, Lifecycle
+from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.server.brokers.views import Views
-from kafka_admin_proto.server.handlers import served_apis
+from kafka_admin_proto.server.handlers import DIALECTS, served_apis
 from kafka_admin_proto.server.network.connection import NodeConnection, Service, Trace
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.state import State
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 _RECEIVE_BYTES = 64 << 10
 #: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
 _NO_FOLDER = "/tmp/kafka-logs-"
+#: Whose letter a cluster goes by.
+Rules = Literal["shipped", "kip-4", "kip-4a", "kip-4b"]
 _NOT_STARTED = "the cluster has not been started; enter it first"
 
 
@@ -53,7 +56,8 @@ class Cluster:
     are configs of every broker, as in its properties file; ``racks`` those of the nodes in their
     order. New replicas of a partition are in sync after ``sync_delay_s`` seconds. Each broker
     answers from its own view of the metadata log, which is ``propagation_delay_s`` behind.
-    ``rules`` are those of CreateTopics, and the policies are asked as KIP-108 has it.
+    ``rules`` are those of CreateTopics, or with ``kip-4a`` and ``kip-4b`` a draft's messages beside
+    Kafka's own (``server/drafts``). The policies are asked as KIP-108 has it.
     ``trace`` is called with each request and its response. With ``data`` the metadata log
     is kept in that folder, in Kafka's format, and a cluster that is there already goes on; without
     it the cluster is in memory and ends with its context.
@@ -74,7 +78,7 @@ class Cluster:
         data: str | os.PathLike[str] | None = None,
         sync_delay_s: float = 0.1,
         propagation_delay_s: float = 0.0,
-        rules: Literal["shipped", "kip-4"] = "shipped",
+        rules: Rules = "shipped",
         create_topic_policy: CreateTopicPolicy | None = None,
         alter_config_policy: AlterConfigPolicy | None = None,
         limits: Limits | None = None,
@@ -84,6 +88,11 @@ class Cluster:
             raise ValueError(f"a cluster has one broker or more, not {brokers}")
         if racks and len(racks) != brokers:
             raise ValueError(f"{len(racks)} racks for {brokers} brokers; name one for each")
+        if rules in DIALECTS and "authorizer.class.name" in (configs or {}):
+            raise ValueError(
+                f"the draft {rules} says nothing of who may do what; leave authorizer.class.name "
+                "out"
+            )
         self._brokers = brokers
         self._release = release
         self._host = host
@@ -112,6 +121,7 @@ class Cluster:
         self._state: State | None = None
         self._views: Views | None = None
         self._lifecycle: Lifecycle | None = None
+        self._timers = Timers()
 
     @property
     def bootstrap_servers(self) -> str:
@@ -181,10 +191,11 @@ class Cluster:
         self.delay_metadata(self._propagation_delay_s)
         service = Service(
             Answers(views),
-            served_apis(self._release),
+            served_apis(self._release, self._rules),
             self._limits,
             memoryview(bytearray(_RECEIVE_BYTES)),
             self._trace,
+            self._rules if self._rules in DIALECTS else "kafka",
         )
         accept: Callable[[Node, Listener], asyncio.BaseProtocol] = partial(NodeConnection, service)
         if self._security is not None:
@@ -198,6 +209,7 @@ class Cluster:
     def _set_up(self, state: State) -> None:
         state.sync_delay_s = self._sync_delay_s
         state.rules = self._rules
+        state.later = self._timers.later
         state.create_topic_policy = self._create_topic_policy
         state.alter_config_policy = self._alter_config_policy
         for policy in (self._create_topic_policy, self._alter_config_policy):
@@ -240,6 +252,7 @@ class Cluster:
             self._lifecycle.end()
         for node in self._nodes.values():
             await node.close()
+        self._timers.end()
         if self._views is not None:
             self._views.end()
         if self._state is not None:

@@ -41,6 +41,8 @@ __all__ = [
 
 #: Called with a batch's records (none where the log has a control record) and its first offset.
 Appended = Callable[[Sequence[Message], int], None]
+#: Calls a function after so many seconds.
+Later = Callable[[float, Callable[[], None]], object]
 
 
 class Log(Protocol):
@@ -70,7 +72,7 @@ class State(View):
     ) -> None:
         super().__init__(release, cluster_id, static, Quorum(min(static)), cluster)
         self.controller_state = self
-        #: "shipped", or "kip-4" for CreateTopics by the letter of the proposal.
+        #: "shipped", "kip-4" for CreateTopics by the letter of the proposal, or a draft's dialect.
         self.rules = "shipped"
         self.create_topic_policy: CreateTopicPolicy | None = None
         self.alter_config_policy: AlterConfigPolicy | None = None
@@ -83,6 +85,10 @@ class State(View):
             for number, partition in topic.partitions.items()
             if len(partition.isr) < len(partition.replicas)
         }
+        #: Partitions whose preferred leader is being elected by a draft's request.
+        self.elections: list[tuple[UUID, int]] = []
+        #: Calls a function in so many seconds.
+        self.later: Later = _at_once
         #: Those who follow the log: they see each batch when it is safe and applied here.
         self.followers: list[Appended] = []
         #: What the clients with a quota may still create and delete.
@@ -124,3 +130,8 @@ class State(View):
                 self.out_of_sync.add((topic_id, number))
             else:
                 self.out_of_sync.discard((topic_id, number))
+
+
+def _at_once(delay_s: float, function: Callable[[], None]) -> None:
+    """A cluster without an event loop has no time that passes."""
+    function()

@@ -54,7 +54,7 @@ def test_the_draft() -> None:
     assert table[0].split() == ["code", "name", "meaning", "requests"]
     assert len(table) == 14
     one = json.loads(run("error --dialect kip-4 --output json invalidargumenttopicname").stdout)
-    assert (one["code"], one["retriable"]) == (None, None)
+    assert (one["code"], one["retriable"]) == (1010, None)
     assert one["requests"] == ["CreateTopicRequest"]
 
 
@@ -65,8 +65,8 @@ def test_the_draft() -> None:
         ("999", "there are -1 to 136"),
         ("9999999999", "no error '9999999999'"),
         ("--no-such-option", "no error '--no-such-option'"),
-        ("44 --dialect kip-4", "there are 1001 to 1009"),
-        ("36 --dialect kip-4b", "there are 1001 to 1009"),
+        ("44 --dialect kip-4", "there are 1001 to 1012"),
+        ("36 --dialect kip-4b", "there are 1001 to 1012"),
         ("--dialect kip-9", "there are those of kafka, kip-4"),
     ],
 )

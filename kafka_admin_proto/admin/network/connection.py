@@ -310,4 +310,4 @@ class BrokerConnection(asyncio.Protocol):
 
 
 def _name(request: Message) -> str:
-    return api_name(request.api_key or 0) or request.message_name
+    return api_name(request.api_key or 0, request.dialect) or request.message_name

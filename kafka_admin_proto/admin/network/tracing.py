@@ -56,7 +56,7 @@ class Tracer:
             "request" if is_request else "response",
             self.broker,
             self._address,
-            api_name(sent.api_key) or str(sent.api_key),
+            api_name(sent.api_key, sent.dialect) or str(sent.api_key),
             sent.api_key,
             sent.version,
             sent.correlation_id,

@@ -48,7 +48,13 @@ from kafka_admin_proto.protocol.payloads import (
     expects_response,
     read_response,
 )
-from kafka_admin_proto.protocol.versions import Api, api_versions, negotiate_apis
+from kafka_admin_proto.protocol.versions import (
+    Api,
+    api_versions,
+    negotiate,
+    negotiate_apis,
+    supported,
+)
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
@@ -150,17 +156,17 @@ class ClientConnection(BaseConnection[ClientEvent]):
                 "Ready and the end of the stream"
             )
         api_key = api_key_of(request, "Request")
-        if version is None and api_key in self._versions:
+        if version is None and api_key in self._versions and request.dialect == "kafka":
             version = self._versions[api_key]
         else:
-            version = self._checked_version(api_key, version)
+            version = self._checked_version(request, api_key, version)
         answered = expects_response(api_key, request)
         if answered and len(self._pending) + len(self._held) >= self.limits.in_flight:
             raise LocalProtocolError(
                 f"{len(self._pending) + len(self._held)} requests are unanswered and the limit "
                 f"in_flight is {self.limits.in_flight}; take answers before the next request"
             )
-        sent = SentRequest(api_key, version, self._correlation_id, context)
+        sent = SentRequest(api_key, version, self._correlation_id, context, request.dialect)
         data = frame(write_request(request, version, sent.correlation_id, self.client_id))
         if self._state is State.REAUTHENTICATING:
             self._hold(data, (sent, None) if answered else None)
@@ -331,7 +337,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
                 f"the broker sent a response of {len(payload)} bytes, and nothing was asked"
             )
         request, handler = self._pending[0]
-        response = read_response(payload, request.api_key, request.version)
+        response = read_response(payload, request.api_key, request.version, dialect=request.dialect)
         header = response.header
         if header is None or header.correlation_id != request.correlation_id:
             raise RemoteProtocolError(_mismatch(response, request))
@@ -349,12 +355,17 @@ class ClientConnection(BaseConnection[ClientEvent]):
     def _unanswered(self) -> list[SentRequest]:
         return self.unanswered
 
-    def _checked_version(self, api_key: int, version: int | None) -> int:
-        """The version asked for, where the broker has it; UnsupportedVersionError saying why."""
-        name = api_words(api_key)
+    def _checked_version(self, request: Message, api_key: int, version: int | None) -> int:
+        """The version asked for, where the broker has it; UnsupportedVersionError saying why.
+
+        A draft's request without one is sent in the highest that the draft and the broker have.
+        """
+        name = api_words(api_key, request.dialect)
         theirs = self._theirs.get(api_key)
         if theirs is None:
             raise UnsupportedVersionError(f"the broker does not have {name}")
+        if version is None and request.dialect != "kafka":
+            return negotiate(supported(request.message_name, dialect=request.dialect), theirs)
         if version is None:
             ours = self._ours.get(api_key, VersionRange.NONE)
             raise UnsupportedVersionError(
@@ -368,7 +379,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
 
 
 def _mismatch(response: Response, request: SentRequest) -> str:
-    asked = f"{api_words(request.api_key)} v{request.version}"
+    asked = f"{api_words(request.api_key, request.dialect)} v{request.version}"
     if response.header is None:
         return f"the response to {asked} has no header that reads: {response.problem}"
     return (

@@ -49,12 +49,16 @@ class State(Enum):
 
 
 class SentRequest(msgspec.Struct, frozen=True):
-    """A request without its body; ``context`` is what the caller of ``send`` gave with it."""
+    """A request without its body; ``context`` is what the caller of ``send`` gave with it.
+
+    ``dialect`` is whose definitions the request is of, and its answer.
+    """
 
     api_key: int
     version: int
     correlation_id: int
     context: Any = None
+    dialect: str = "kafka"
 
 
 class Ready(msgspec.Struct, frozen=True):

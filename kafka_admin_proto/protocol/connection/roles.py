@@ -49,6 +49,7 @@ def Connection(
     sasl: SaslServer | None = None,
     apis: Iterable[Api] | None = None,
     limits: Limits | None = None,
+    dialect: str = "kafka",
 ) -> ServerConnection: ...
 
 

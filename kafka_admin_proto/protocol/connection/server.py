@@ -55,7 +55,8 @@ _OPEN = (State.AUTHENTICATING, State.READY, State.REAUTHENTICATING)
 class ServerConnection(BaseConnection[ServerEvent]):
     """A server's end of a connection to a client; ``Connection(SERVER, ...)`` makes one.
 
-    ``apis`` are the versions that this server has, all that are meant for use by default. With
+    ``apis`` are the versions that this server has, all that are meant for use by default. Requests
+    are read by ``dialect``, and as Kafka's own where that lacks them. With
     ``sasl`` the client has to authenticate first. SaslHandshake, SaslAuthenticate and ApiVersions
     requests of an unknown version are answered by the connection itself.
     """
@@ -66,8 +67,10 @@ class ServerConnection(BaseConnection[ServerEvent]):
         sasl: SaslServer | None = None,
         apis: Iterable[Api] | None = None,
         limits: Limits | None = None,
+        dialect: str = "kafka",
     ) -> None:
         super().__init__(limits, State.READY if sasl is None else State.AUTHENTICATING)
+        self._dialect = dialect
         ours = api_versions() if apis is None else apis
         self._apis = {each.api_key: each.versions for each in ours}
         self._sasl = (
@@ -131,19 +134,19 @@ class ServerConnection(BaseConnection[ServerEvent]):
         place = to.turn - self._done
         if not 0 <= place < len(self._turns) or self._turns[place] is not to:
             raise LocalProtocolError(
-                f"the request of {api_words(to.request.api_key)} gets no answer: it has acks 0, "
-                "was answered before, or is one of another connection"
+                f"the request of {api_words(to.request.api_key, to.request.dialect)} gets no "
+                "answer: it has acks 0, was answered before, or is one of another connection"
             )
         request = to.request
         assert request.header is not None
         correlation_id = request.header.correlation_id
         if isinstance(response, bytes):
-            version = response_header_version(request.api_key, request.api_version)
+            version = response_header_version(request.api_key, request.api_version, request.dialect)
             payload = ResponseHeader(correlation_id=correlation_id).encode(version) + response
         else:
             payload = write_response(response, request.api_version, correlation_id)
             if response.api_key != request.api_key:
-                words = api_words(request.api_key)
+                words = api_words(request.api_key, request.dialect)
                 raise LocalProtocolError(
                     f"{response.message_name} is no answer to a request of {words}"
                 )
@@ -163,7 +166,7 @@ class ServerConnection(BaseConnection[ServerEvent]):
         sasl = self._sasl
         if sasl is not None and sasl.bare:
             return self._after_sasl(sasl, sasl.take_bare(payload))
-        request = read_request(payload, body=False)
+        request = read_request(payload, body=False, dialect=self._dialect)
         api_key = request.api_key
         if request.header is None:
             raise RemoteProtocolError(f"a request that does not read: {request.problem}")
@@ -183,8 +186,8 @@ class ServerConnection(BaseConnection[ServerEvent]):
         request.read_body()
         if request.error is not None and not isinstance(request.error, TrailingBytesError):
             raise RemoteProtocolError(
-                f"a request of {api_words(api_key)} v{request.api_version} that does not read: "
-                f"{request.problem}"
+                f"a request of {api_words(api_key, self._dialect)} v{request.api_version} that "
+                f"does not read: {request.problem}"
             )
         if api_key in (SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY):
             return self._take_sasl(request)
@@ -208,7 +211,8 @@ class ServerConnection(BaseConnection[ServerEvent]):
         versions = self._apis[api_key]
         if api_key != API_VERSIONS_KEY:
             raise RemoteProtocolError(
-                f"a request of {api_words(api_key)} in version {request.api_version}, and "
+                f"a request of {api_words(api_key, self._dialect)} in version "
+                f"{request.api_version}, and "
                 f"{versions} are served"
             )
         own = ApiVersion(api_key, versions.lowest, versions.highest)

@@ -6,9 +6,9 @@ from kafka_admin_proto.protocol.error_codes import find_error
 from kafka_admin_proto.protocol.payloads import api_name
 
 
-def api_words(api_key: int) -> str:
+def api_words(api_key: int, dialect: str = "kafka") -> str:
     """An api by its name, "api key 4711" without one."""
-    return api_name(api_key) or f"api key {api_key}"
+    return api_name(api_key, dialect) or f"api key {api_key}"
 
 
 def error_words(code: int, message: str | None = None) -> str:

@@ -57,6 +57,9 @@ HANDLERS = {
 #: What a broker answers from its own view of the metadata log; the rest goes to the controller.
 OF_BROKERS = frozenset({3, 10, 16, 18, 29, 32, 35, 48, 50, 60, 74, 75})
 
+#: Rules that are dialects, whose messages are served beside Kafka's own (``server/drafts``).
+DIALECTS = ("kip-4a", "kip-4b")
+
 
 #: SaslHandshake and SaslAuthenticate: the connection answers them by itself.
 _OF_CONNECTIONS = (17, 36)
@@ -101,6 +104,10 @@ def module_of(api_key: int) -> Any:
 
 def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:
     """The answer to a request; a refusal where the caller may not ask it at all."""
+    if request.dialect != "kafka":
+        from kafka_admin_proto.server.drafts import draft_handler  # for drafts only
+
+        return draft_handler(request.dialect, request.message_name)(state, request, caller)
     if state.is_authorized:
         from kafka_admin_proto.server.authorizer.gates import refusal  # it needs what is here
 
@@ -111,10 +118,18 @@ def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:
 
 
 @cache
-def served_apis(release: str) -> tuple[Api, ...]:
-    """What a node of that release lists: the apis that are answered, in the release's versions."""
+def served_apis(release: str, rules: str = "shipped") -> tuple[Api, ...]:
+    """What a node of that release lists: the apis that are answered, in the release's versions.
+
+    With the ``rules`` of a draft that has messages of its own, these come behind them.
+    """
     facts = release_facts(release)
-    return tuple(
+    drafts: tuple[Api, ...] = ()
+    if rules in DIALECTS:
+        from kafka_admin_proto.server.drafts import draft_apis
+
+        drafts = draft_apis(rules)
+    shipped = tuple(
         Api(
             key,
             (catalog().name_of(key, "request") or "").removesuffix("Request"),
@@ -123,3 +138,4 @@ def served_apis(release: str) -> tuple[Api, ...]:
         for key in sorted((*HANDLERS, *_OF_CONNECTIONS))
         if not facts.versions_of(key).empty
     )
+    return shipped + drafts

@@ -74,6 +74,14 @@ def _reassigned(
     if not factor_may_change and len(replicas) != len(current):
         text = f"The replication factor is changed from {len(current)} to {len(replicas)}"
         raise ApiFailure(INVALID_REPLICATION_FACTOR, text)
+    return moved(state, topic, number, replicas)
+
+
+def moved(
+    state: State, topic: Topic, number: int, replicas: list[int]
+) -> PartitionChangeRecord | None:
+    """The record that begins to move a partition to these replicas; None where it has them."""
+    partition = topic.partitions[number]
     removing = sorted({*partition.replicas} - {*replicas})
     adding = sorted({*replicas} - {*partition.replicas})
     return change_partition(

@@ -22,6 +22,7 @@ from kafka_admin_proto.server.failures import (
     NOT_AUTHORIZED,
     REQUEST_TIMED_OUT,
     TOPIC_AUTHORIZATION_FAILED,
+    TOPIC_DELETION_DISABLED,
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
     ApiFailure,
@@ -34,8 +35,6 @@ from kafka_admin_proto.values import Message
 
 #: The first version whose clients know THROTTLING_QUOTA_EXCEEDED.
 _STRICT_SINCE = 5
-#: The code of each version for a cluster that deletes no topics.
-_DELETION_DISABLED = 73
 _NO_SUCH_TOPIC = "This server does not host this topic-partition."
 _NO_SUCH_ID = "This server does not host this topic ID."
 
@@ -123,7 +122,7 @@ def _allowed(
 def _refused(request: DeleteTopicsRequest, caller: Caller) -> Answer:
     if caller.version < 3:
         return _failed_all(request, ApiFailure(INVALID_REQUEST, "Topic deletion is disabled."))
-    return _failed_all(request, ApiFailure(_DELETION_DISABLED))
+    return _failed_all(request, ApiFailure(TOPIC_DELETION_DISABLED))
 
 
 def _failed_all(request: DeleteTopicsRequest, failure: ApiFailure) -> Answer:

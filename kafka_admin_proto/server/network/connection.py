@@ -24,6 +24,7 @@ from kafka_admin_proto.protocol.connection import (
     RequestReceived,
     ServerConnection,
 )
+from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.server.failures import ControllerUnavailable
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.network.node import Listener, Node
@@ -59,6 +60,7 @@ class Service:
     limits: Limits
     buffer: memoryview
     trace: Trace | None
+    dialect: str = "kafka"
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,11 @@ class NodeConnection(asyncio.BufferedProtocol):
         self._node = node
         self._listener = listener
         self._access = access
-        self._connection = (
-            ServerConnection(apis=service.apis, limits=service.limits)
-            if access is None
-            else ServerConnection(apis=service.apis, limits=access.limits, sasl=access.sasl)
+        self._connection = ServerConnection(
+            apis=service.apis,
+            limits=service.limits if access is None else access.limits,
+            sasl=None if access is None else access.sasl,
+            dialect=service.dialect,
         )
         self._principal = "User:ANONYMOUS"
         #: What ends the connection of a client that does not authenticate in time.
@@ -294,5 +297,9 @@ def _decoded(answer: Answer | bytes, request: Request) -> Message:
     """The response as a value, for those who look on."""
     if not isinstance(answer, bytes):
         return answer.response
-    found: Message = codec(request.api_key, request.api_version, "response").decode(answer)
-    return found
+    api_key, version = request.api_key, request.api_version
+    found = message_of(api_key, version, "response", request.dialect)
+    assert found is not None
+    name, dialect = found
+    response: Message = codec(name, version, dialect=dialect).decode(answer)
+    return response

@@ -1,0 +1,1 @@
+"""The draft of the topic commands: AlterTopic, DeleteTopic, TopicMetadata v1."""

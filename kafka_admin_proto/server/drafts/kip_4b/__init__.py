@@ -1,0 +1,1 @@
+"""The draft of the errors and the admin schema: a message for each command on topics."""

@@ -1,0 +1,64 @@
+"""The draft's own error codes, and what of Kafka's they stand for.
+
+The first table of the text has codes 1001 to 1009. Its second one has names alone; those that are
+new there have the codes 1010 to 1012 here, which are ours.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from kafka_admin_proto.server.failures import (
+    INVALID_CONFIG,
+    INVALID_PARTITIONS,
+    INVALID_REPLICA_ASSIGNMENT,
+    INVALID_REPLICATION_FACTOR,
+    INVALID_TOPIC,
+    REASSIGNMENT_IN_PROGRESS,
+    TOPIC_ALREADY_EXISTS,
+    ApiFailure,
+)
+
+TOPIC_EXISTS = 1001
+INVALID_ARGUMENT_PARTITIONS = 1002
+DECREASE_PARTITIONS_NOT_ALLOWED = 1003
+INVALID_ARGUMENT_REPLICATION_FACTOR = 1004
+INVALID_ARGUMENT_REPLICA_ASSIGNMENT = 1005
+INVALID_TOPIC_CONFIG = 1006
+ELECTION_IN_PROGRESS = 1007
+INVALID_ELECTION_DATA = 1008
+REASSIGN_IN_PROGRESS = 1009
+INVALID_TOPIC_NAME = 1010
+MULTIPLE_INSTRUCTIONS = 1011
+MULTIPLE_IN_BATCH = 1012
+
+_OF_KAFKAS = {
+    TOPIC_ALREADY_EXISTS: TOPIC_EXISTS,
+    INVALID_PARTITIONS: INVALID_ARGUMENT_PARTITIONS,
+    INVALID_REPLICATION_FACTOR: INVALID_ARGUMENT_REPLICATION_FACTOR,
+    INVALID_REPLICA_ASSIGNMENT: INVALID_ARGUMENT_REPLICA_ASSIGNMENT,
+    INVALID_CONFIG: INVALID_TOPIC_CONFIG,
+    REASSIGNMENT_IN_PROGRESS: REASSIGN_IN_PROGRESS,
+    INVALID_TOPIC: INVALID_TOPIC_NAME,
+}
+
+
+def code_of(failure: ApiFailure) -> int:
+    """The draft's code where it has one, Kafka's otherwise."""
+    return _OF_KAFKAS.get(failure.code, failure.code)
+
+
+def repeated(names: Iterable[str]) -> frozenset[str]:
+    """The names that come more than once in a batch."""
+    return frozenset(name for name, count in Counter(names).items() if count > 1)
+
+
+def configs_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """A request's configs. Raises ApiFailure for one that is named twice."""
+    found: dict[str, str] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ApiFailure(INVALID_CONFIG, f"config {key} is named twice")
+        found[key] = value
+    return found
