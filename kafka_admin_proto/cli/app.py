@@ -20,6 +20,7 @@ _COMMANDS = {
     "report": ("report", "report"),
     "schema": ("schema", "schema"),
     "serve": ("serve", "serve"),
+    "serve-control": ("serve_control", "serve_control"),
 }
 _CLUSTER_COMMANDS = {
     "acls": ("admin.acls", "acls"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -14,6 +16,8 @@ from kafka_admin_proto.server.cluster import Cluster, Rules
 from kafka_admin_proto.server.policies import load_policy
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from kafka_admin_proto.protocol.connection import RequestReceived
     from kafka_admin_proto.values import Message
 
@@ -46,6 +50,8 @@ if TYPE_CHECKING:
               help="A config of every broker, as in its properties file.")  # fmt: skip
 @click.option("--propagation-delay", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS",
               help="How late brokers see a change that another one was asked for.")  # fmt: skip
+@click.option("--control", type=click.Path(path_type=Path), metavar="SOCKET",
+              help="Make a socket where kap serve-control stops and starts brokers.")  # fmt: skip
 @click.option("--log", is_flag=True, help="Show each request and its response on stderr.")
 def serve(
     brokers: int,
@@ -61,6 +67,7 @@ def serve(
     alter_config_policy: str | None,
     configs: tuple[str, ...],
     propagation_delay: float,
+    control: Path | None,
     log: bool,
 ) -> None:
     """Serve a cluster until SIGINT or SIGTERM.
@@ -92,7 +99,7 @@ def serve(
             alter_config_policy=_policy(alter_config_policy),
             trace=_log if log else None,
         )
-        asyncio.run(_serve(cluster))
+        asyncio.run(_serve(cluster, control))
     except OSError as error:
         where = f"{host}:{port}" if port else host
         raise click.UsageError(f"cannot serve on {where}: {error.strerror or error}") from None
@@ -135,16 +142,33 @@ def _policy(name: str | None) -> Any:
         raise click.UsageError(str(error)) from None
 
 
-async def _serve(cluster: Cluster) -> None:
+async def _serve(cluster: Cluster, control: Path | None) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, ended.set)
-    async with cluster:
+    async with cluster, contextlib.AsyncExitStack() as opened:
+        if control is not None:
+            await opened.enter_async_context(_controlled(cluster, control))
         print(cluster.bootstrap_servers, flush=True)
         for name in cluster.listeners[1:]:
             print(name, cluster.addresses(name), flush=True)
         await ended.wait()
+
+
+@contextlib.asynccontextmanager
+async def _controlled(cluster: Cluster, path: Path) -> AsyncIterator[None]:
+    """The cluster, with a socket for commands."""
+    from kafka_admin_proto.server.brokers.control import control_socket
+
+    try:
+        opened = contextlib.AsyncExitStack()
+        await opened.enter_async_context(control_socket(cluster, path))
+    except OSError as error:
+        text = f"cannot take commands at {path}: {error.strerror or error}"
+        raise click.UsageError(text) from None
+    async with opened:
+        yield
 
 
 def _log(node: int, event: RequestReceived, response: Message) -> None:

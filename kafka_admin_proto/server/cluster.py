@@ -161,7 +161,7 @@ class Cluster:
         another delay is set.
         """
         views = self.views
-        if delay_s < 0:
+        if not delay_s >= 0:  # NaN is no delay either
             raise ValueError(f"a delay is 0 or more seconds, not {delay_s}")
         for each in self._nodes if broker is None else (self._node(broker).id,):
             views.delay(each, delay_s)
