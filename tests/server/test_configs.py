@@ -130,6 +130,14 @@ def test_an_empty_item_of_a_list(release: str, text: str) -> None:
     assert set_config(served, TOPIC, "a", "cleanup.policy", "delete,") == (40, text)
 
 
+@pytest.mark.parametrize(("release", "listed"), [("4.3", "[{}]"), ("3.9", "HashSet({})")])
+def test_a_secured_config_without_a_listener(release: str, listed: str) -> None:
+    name = "ssl.keystore.password"
+    text = "These security configs can be dynamically updated only per-listener using the listener "
+    found = set_config(Served(release), BROKER, "1", name, "x")
+    assert found == (42, f"{text}prefix: {listed.format(name)}")
+
+
 def test_threads_grow_back_by_double_at_most() -> None:
     served = Served()
     for count in ("4", "2"):

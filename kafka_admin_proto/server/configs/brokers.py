@@ -39,7 +39,8 @@ def check_broker_configs(state: State, name: str, configs: Mapping[str, str], no
             state,
             "These security configs can be dynamically updated only per-listener using the "
             "listener prefix",
-            secured,
+            hash_order(secured),
+            "HashSet",
         )
     try:
         for config in known.values():
@@ -119,7 +120,8 @@ def known_as_single(state: State, name: str) -> bool:
     return config is not None and config.update == _PER_BROKER
 
 
-def _refused(state: State, text: str, names: list[str]) -> ApiFailure:
+def _refused(state: State, text: str, names: list[str], in_3_9: str = "Set") -> ApiFailure:
+    """4.3 has lists of Java in the text; 3.9 had sets of Scala, of the class ``in_3_9``."""
     listed = ", ".join(names)
-    shown = f"[{listed}]" if state.release >= "4" else f"Set({listed})"
+    shown = f"[{listed}]" if state.release >= "4" else f"{in_3_9}({listed})"
     return ApiFailure(INVALID_REQUEST, f"{text}: {shown}")
