@@ -10,6 +10,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.config import client_config
@@ -18,14 +19,26 @@ from kafka_admin_proto.admin.session import Session
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.drafts import Dialect
+
 
 class BaseClient(Session):
     """A session whose settings are arguments.
 
     ``command_config`` is a properties file of Kafka's tools, or such a mapping; arguments go before
     it. Times are in seconds, ``timeout`` for all attempts of one call. ``trace`` is called with
-    each request and response as they pass. Raises ConfigurationError.
+    each request and response as they pass. With the ``dialect`` of a draft of KIP-4 the client
+    sends that draft's messages where it has them (docs/drafts.md). Raises ConfigurationError.
     """
+
+    def __new__(cls, *arguments: object, dialect: Dialect = "kafka", **settings: object) -> Self:
+        kind: type[Self] = cls
+        if dialect != "kafka" and not hasattr(cls, "draft"):
+            from kafka_admin_proto.admin.drafts import client_class  # for drafts only
+
+            kind = client_class(cls, dialect)
+        return super().__new__(kind)
 
     def __init__(
         self,
@@ -43,6 +56,7 @@ class BaseClient(Session):
         request_timeout: float | None = None,
         connect_timeout: float | None = None,
         trace: Trace | None = None,
+        dialect: Dialect = "kafka",
     ) -> None:
         config = client_config(
             bootstrap_servers,
@@ -59,6 +73,7 @@ class BaseClient(Session):
             connect_timeout=connect_timeout,
         )
         super().__init__(config, trace=trace)
+        self.dialect = dialect
 
     async def send(
         self,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.alter.planning import Reading
     from kafka_admin_proto.admin.alter.plans import AlterPlan
     from kafka_admin_proto.admin.caller import Broker, Reply
+    from kafka_admin_proto.admin.drafts import Dialect
     from kafka_admin_proto.admin.network.tracing import Trace
     from kafka_admin_proto.admin.operations.acls import (
         AclBinding,
@@ -128,6 +129,7 @@ class SyncAdminClient(SyncSession):
         request_timeout: float | None = None,
         connect_timeout: float | None = None,
         trace: Trace | None = None,
+        dialect: Dialect = "kafka",
     ) -> None:
         self._admin = AdminClient(
             bootstrap_servers,
@@ -143,6 +145,7 @@ class SyncAdminClient(SyncSession):
             request_timeout=request_timeout,
             connect_timeout=connect_timeout,
             trace=trace,
+            dialect=dialect,
         )
         super().__init__(self._admin)
 

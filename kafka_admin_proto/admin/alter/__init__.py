@@ -12,6 +12,7 @@ from kafka_admin_proto.admin.alter.instructions import TopicAlteration, once_eac
 from kafka_admin_proto.admin.alter.plans import (
     AddPartitionsStep,
     AlterPlan,
+    AlterTopicStep,
     DeleteConfigStep,
     ReassignStep,
     SetConfigStep,
@@ -22,6 +23,7 @@ from kafka_admin_proto.admin.alter.plans import (
 __all__ = [
     "AddPartitionsStep",
     "AlterPlan",
+    "AlterTopicStep",
     "DeleteConfigStep",
     "ReassignStep",
     "SetConfigStep",

@@ -144,6 +144,11 @@ class _Planner:
             if asked.assignment:
                 self.notes.append("the assignment is ignored: no number of partitions is given")
             return now if factor is None else self._refactored(factor, 0)
+        if partitions < 0:
+            raise _RefusedError(
+                "INVALID_PARTITIONS",
+                f"{partitions} is no number of partitions; name more than there are ({len(now)})",
+            )
         if partitions <= len(now):
             raise _RefusedError(
                 "DecreasePartitionsNotAllowed",

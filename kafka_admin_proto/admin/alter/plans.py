@@ -8,6 +8,9 @@ import msgspec
 
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
+#: What the drafts send for what is not asked for.
+_NOTHING = -1
+
 
 class ReassignStep(msgspec.Struct, frozen=True, tag_field="step", tag="reassign"):
     """A partition that exists gets other replicas. ``adds`` are copied, ``removes`` deleted."""
@@ -65,7 +68,35 @@ class DeleteConfigStep(_ConfigStep, frozen=True, tag_field="step", tag="delete_c
     current: str | None = None
 
 
-Step = ReassignStep | AddPartitionsStep | SetConfigStep | DeleteConfigStep
+class AlterTopicStep(
+    msgspec.Struct, frozen=True, tag_field="step", tag="alter_topic", omit_defaults=True
+):
+    """A draft's AlterTopic: the cluster makes of it what the draft says. -1 is "not this"."""
+
+    partitions: int = -1
+    replication_factor: int = -1
+    assignment: dict[int, list[int]] = {}
+    configs: dict[str, str] = {}
+    delete_configs: list[str] = []
+
+    def __repr__(self) -> str:
+        return f"AlterTopicStep({', '.join(self.words())})"
+
+    def words(self) -> Iterator[str]:
+        """What is asked for, secrets masked."""
+        if self.partitions != _NOTHING:
+            yield f"partitions {self.partitions}"
+        if self.replication_factor != _NOTHING:
+            yield f"replication factor {self.replication_factor}"
+        for partition, replicas in self.assignment.items():
+            yield f"replicas of partition {partition} {_ids(replicas)}"
+        for name, value in self.configs.items():
+            yield f"config {name}={_value(name, value)}"
+        for name in self.delete_configs:
+            yield f"without config {name}"
+
+
+Step = ReassignStep | AddPartitionsStep | SetConfigStep | DeleteConfigStep | AlterTopicStep
 
 
 class TopicPlan(msgspec.Struct, frozen=True):
@@ -131,6 +162,8 @@ def _step_lines(step: Step) -> Iterator[str]:
     elif isinstance(step, SetConfigStep):
         before = "" if step.current is None else f" (was {_value(step.name, step.current)})"
         yield f"set config {step.name}={_value(step.name, step.value)}{before}"
+    elif isinstance(step, AlterTopicStep):
+        yield f"send AlterTopic: {', '.join(step.words())}"
     else:
         before = "" if step.current is None else f" (was {_value(step.name, step.current)})"
         yield f"delete config {step.name}{before}"

@@ -34,7 +34,7 @@ _QUESTION_S = 5.0
 #: sentences without the broker's name.
 Missing = Callable[[str, MetadataResponseTopic | None], Iterable[str]]
 #: What one broker lacks of the items: sentences by item. The float is the seconds that are left.
-_Look = Callable[[int, Sequence[str], float], Awaitable[dict[str, list[str]]]]
+Look = Callable[[int, Sequence[str], float], Awaitable[dict[str, list[str]]]]
 
 
 async def every_broker_sees(
@@ -58,7 +58,7 @@ async def every_broker_sees(
                 found[name] = list(missing(name, topic))
         return found
 
-    return await _until_all_brokers(caller, names, look, timeout)
+    return await until_all_brokers(caller, names, look, timeout)
 
 
 async def every_broker_sees_configs(
@@ -74,7 +74,7 @@ async def every_broker_sees_configs(
         there = await read_overrides(caller, asked, to=broker, timeout=left)
         return {name: list(_differences(wanted[name], there.get(name))) for name in asked}
 
-    return await _until_all_brokers(caller, list(wanted), look, timeout)
+    return await until_all_brokers(caller, list(wanted), look, timeout)
 
 
 def _differences(
@@ -88,9 +88,10 @@ def _differences(
             yield f"config {key} is not as asked"
 
 
-async def _until_all_brokers(
-    caller: Caller, items: Sequence[str], look: _Look, timeout: float
+async def until_all_brokers(
+    caller: Caller, items: Sequence[str], look: Look, timeout: float
 ) -> dict[str, list[str]]:
+    """Look at each live broker until nothing is missing, as ``every_broker_sees``."""
     if not items:
         return {}
     deadline = Deadline(timeout)
@@ -116,7 +117,7 @@ async def _until_all_brokers(
 
 
 async def _until_one(
-    caller: Caller, broker: int, items: Sequence[str], look: _Look, deadline: Deadline
+    caller: Caller, broker: int, items: Sequence[str], look: Look, deadline: Deadline
 ) -> dict[str, list[str]]:
     """What this broker lacks at the end; an item that it had as asked is not looked at again."""
     pause = _FIRST_PAUSE_S

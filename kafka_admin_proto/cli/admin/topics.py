@@ -28,6 +28,8 @@ from kafka_admin_proto.cli.admin.common.parameters import (
 if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
 
+#: What Kafka and KIP-4's draft call the error of a topic that exists.
+_EXISTS = ("TOPIC_ALREADY_EXISTS", "TopicAlreadyExists")
 #: What the commands use of the client.
 _DELETE = (
     "topics.deletion:DeleteTopics",
@@ -107,7 +109,7 @@ def create(
 
     items: list[Row] = msgspec.to_builtins(live.ask(ask))
     for item in items:
-        existed = item["error"] == "TOPIC_ALREADY_EXISTS" and if_not_exists
+        existed = item["error"] in _EXISTS and if_not_exists
         if existed:
             item["error"] = None
         item["existed"] = existed
@@ -268,6 +270,8 @@ def describe(
       kap topics describe --topic 'orders-.*' --lag --output json
       kap topics describe --under-replicated-partitions
     """
+    if under_replicated_partitions and live.settings.dialect == "kip-4a":
+        raise click.UsageError("kip-4a's TopicMetadata does not say which replicas are in sync")
     given = [*names, *topic]
     pattern = pattern_of(given) if any(map(is_pattern, given)) else None
     if pattern is not None and topic_id:

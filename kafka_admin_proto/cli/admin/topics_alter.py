@@ -165,6 +165,11 @@ def planned_items(topics: Any) -> list[Row]:
             for key in ("value", "current"):
                 if step.get(key) is not None:
                     step[key] = MASK
+        if "configs" in step:
+            step["configs"] = {
+                key: MASK if is_secret_name(key) else value
+                for key, value in step["configs"].items()
+            }
     return items
 
 

@@ -170,8 +170,9 @@ def test_there_are_two_readings() -> None:
 
 
 def test_second_only_increases() -> None:
-    for partitions in (1, 2, -2):
+    for partitions in (0, 1, 2):
         assert plan("second", partitions=partitions).error == "DecreasePartitionsNotAllowed"
+    assert plan("second", partitions=-2).error == "InvalidArgumentPartitions"
     (step,) = plan("second", partitions=3).steps
     assert isinstance(step, AddPartitionsStep)
 

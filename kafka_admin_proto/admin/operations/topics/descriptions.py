@@ -96,7 +96,7 @@ class DescribeTopics(Caller):
 
         ``pattern`` is a regular expression of Python's that whole names match.
         """
-        matches = _matcher(pattern)
+        matches = matcher(pattern)
         return sorted(
             (
                 ListedTopic(
@@ -139,7 +139,7 @@ class DescribeTopics(Caller):
         ids = [topic_uuid(each) for each in topic_ids]
         if names is None and not ids:
             found = await _read(self, None, authorized_operations, deadline)
-            matches = _matcher(pattern)
+            matches = matcher(pattern)
             described = [
                 found[name]
                 for name in sorted(found)
@@ -241,7 +241,7 @@ async def _with_lag(
     ]
 
 
-def _matcher(pattern: str | None) -> Callable[[str], object]:
+def matcher(pattern: str | None) -> Callable[[str], object]:
     """Truth for names that match as a whole; raises ValueError for what is no pattern."""
     if pattern is None:
         return bool

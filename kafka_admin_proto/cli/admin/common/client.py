@@ -38,6 +38,7 @@ def client_arguments(settings: Settings, *, may_ask: bool) -> dict[str, Any]:
         "command_config": properties,
         "timeout": timeout,
         "client_id": properties.get("client.id", "kap"),
+        "dialect": settings.dialect,
         **login,
     }
     if settings.trace:

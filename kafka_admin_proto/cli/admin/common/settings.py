@@ -24,12 +24,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float | None = None
     output: str | None = None
     trace: bool = False
+    dialect: str = "kafka"
 
     @property
     def client(self) -> tuple[object, ...]:
         """What a client is made of: commands that agree in it share one."""
         where = self.bootstrap_server, self.bootstrap_controller, self.command_config
-        return *where, self.timeout, self.trace
+        return *where, self.timeout, self.trace, self.dialect
 
     def check(self) -> None:
         """Raise click.UsageError where no cluster is named, or two are."""
@@ -127,5 +128,12 @@ def shared_options(default_output: str) -> list[click.Parameter]:
             is_flag=True,
             envvar="KAP_TRACE",
             help="Show each request and response on standard error, secrets masked (KAP_TRACE).",
+        ),
+        SharedOption(
+            ["--dialect"],
+            type=click.Choice(["kafka", "kip-4a", "kip-4b"]),
+            default="kafka",
+            envvar="KAP_DIALECT",
+            help="Send a draft's messages where it has them (KAP_DIALECT).",
         ),
     ]

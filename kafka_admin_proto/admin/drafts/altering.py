@@ -1,0 +1,238 @@
+"""Topics altered, and partitions reassigned, by a draft's AlterTopic.
+
+The plan is the instruction itself: what it means is up to the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.alter.instructions import Duplicates, TopicAlteration, once_each
+from kafka_admin_proto.admin.alter.planning import Reading
+from kafka_admin_proto.admin.alter.plans import AlterPlan, AlterTopicStep, TopicPlan
+from kafka_admin_proto.admin.config_values import same_value
+from kafka_admin_proto.admin.drafts.caller import DraftCaller
+from kafka_admin_proto.admin.drafts.topics import lacking_partitions
+from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.operations.alter import AlteredTopic
+from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
+from kafka_admin_proto.admin.operations.partitions.moves import PartitionResult
+from kafka_admin_proto.admin.operations.topic_partitions import by_topic
+from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.messages import kip_4a, kip_4b
+from kafka_admin_proto.messages.kip_4a import alter_topic_request as first
+from kafka_admin_proto.messages.kip_4b import alter_topic_request as second
+
+_NOTHING = -1
+#: Which of the two readings of ``admin.alter`` a draft is.
+_READINGS: Mapping[str, Reading] = {"kip-4a": "first", "kip-4b": "second"}
+#: What the admin schema says of an assignment alone, against its own table of commands.
+_IGNORED = "kip-4b does not take an assignment into account that comes without partitions"
+
+
+class AlterDraftTopics(DraftCaller):
+    """AlterTopic."""
+
+    async def plan_alter_topics(
+        self,
+        alterations: Iterable[TopicAlteration],
+        *,
+        reading: Reading = "first",
+        duplicates: Duplicates = "refuse",
+        seed: int | None = None,
+        timeout: float | None = None,
+    ) -> AlterPlan:
+        """One step for each topic, its AlterTopic; the cluster's draft is the reading.
+
+        Raises InstructionError for configs that the draft's message has no place for.
+        """
+        batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
+        plans: list[TopicPlan] = []
+        for each in batch:
+            if self.draft == "kip-4a" and (each.configs or each.delete_configs):
+                raise InstructionError(
+                    "kip-4a's AlterTopic has no configs; change them with a command for configs"
+                )
+            step = AlterTopicStep(
+                partitions=_NOTHING if each.partitions is None else each.partitions,
+                replication_factor=(
+                    _NOTHING if each.replication_factor is None else each.replication_factor
+                ),
+                assignment=each.assignment or {},
+                configs=each.configs,
+                delete_configs=each.delete_configs,
+            )
+            plans.append(TopicPlan(each.name, steps=[step]))
+        return AlterPlan(_READINGS[self.draft], plans)
+
+    async def run_alter_plan(
+        self, plan: AlterPlan, *, timeout: float = 30.0, validate_only: bool = False
+    ) -> list[AlteredTopic]:
+        """Send the batch; with a ``timeout`` above 0, see on all brokers that it is done.
+
+        With ``validate_only`` nothing is sent: the drafts validate nothing beforehand.
+        """
+        results = {
+            each.name: AlteredTopic(name=each.name, steps=each.steps) for each in plan.topics
+        }
+        if validate_only or not results:
+            return list(results.values())
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        steps = {each.name: _step(each) for each in plan.topics}
+        answers = await self.ask_draft(self._request(steps), deadline)
+        for name, result in results.items():
+            error, message = answers.get(name) or unanswered("topic")
+            results[name] = msgspec.structs.replace(
+                result, error=error, message=message, done=int(error is None)
+            )
+        if timeout > 0:
+            begun = [name for name, each in results.items() if each.error is None]
+
+            def missing(name: str, topic: TopicDescription) -> Iterator[str]:
+                return _missing(name, steps[name], topic)
+
+            left = await self.every_broker_has(begun, missing, deadline)
+            for name in begun:
+                lacks = left.get(name, [])
+                results[name] = msgspec.structs.replace(
+                    results[name],
+                    complete=not lacks,
+                    missing=lacks,
+                    message=late(lacks, deadline) if lacks else results[name].message,
+                )
+        return list(results.values())
+
+    async def alter_topics(
+        self,
+        alterations: Iterable[TopicAlteration],
+        *,
+        reading: Reading = "first",
+        duplicates: Duplicates = "refuse",
+        seed: int | None = None,
+        timeout: float = 30.0,
+        dry_run: bool = False,
+    ) -> list[AlteredTopic]:
+        """Plan, and send the plan; ``dry_run`` changes nothing."""
+        plan = await self.plan_alter_topics(alterations, duplicates=duplicates)
+        return await self.run_alter_plan(plan, timeout=timeout, validate_only=dry_run)
+
+    def _request(
+        self, steps: Mapping[str, AlterTopicStep]
+    ) -> kip_4a.AlterTopicRequest | kip_4b.AlterTopicRequest:
+        if self.draft == "kip-4a":
+            return kip_4a.AlterTopicRequest(
+                [
+                    first.AlterTopicRequestItem(
+                        name,
+                        step.partitions,
+                        step.replication_factor,
+                        [first.ReplicaAssignment(*each) for each in step.assignment.items()],
+                    )
+                    for name, step in steps.items()
+                ]
+            )
+        return kip_4b.AlterTopicRequest(
+            [
+                second.AlterTopicRequestItem(
+                    name,
+                    step.partitions,
+                    step.replication_factor,
+                    [second.ReplicaAssignment(*each) for each in step.assignment.items()],
+                    [second.AddedConfigEntry(*each) for each in step.configs.items()],
+                    list(step.delete_configs),
+                )
+                for name, step in steps.items()
+            ]
+        )
+
+
+class ReassignByDraft(AlterDraftTopics):
+    """The table's reassign-partitions: a batch of AlterTopic with assignments."""
+
+    async def alter_partition_reassignments(
+        self,
+        replicas: Mapping[tuple[str, int], Sequence[int] | None],
+        *,
+        allow_replication_factor_change: bool = True,
+        timeout: float = 30.0,
+    ) -> list[PartitionResult]:
+        """As ``MovePartitions.alter_partition_reassignments``; the drafts cancel nothing.
+
+        A code is that of the topic, and so of all its partitions here.
+        """
+        if not allow_replication_factor_change or None in replicas.values():
+            raise InstructionError(
+                f"{self.draft} can neither cancel a reassignment nor hold the replication factor"
+            )
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        steps = {
+            topic: AlterTopicStep(
+                assignment={number: list(replicas[topic, number] or ()) for number in numbers}
+            )
+            for topic, numbers in by_topic(replicas).items()
+        }
+        answers = await self.ask_draft(self._request(steps), deadline) if steps else {}
+        note = _IGNORED if self.draft == "kip-4b" else None
+        results = []
+        for topic, partition in replicas:
+            error, message = answers.get(topic) or unanswered("partition")
+            results.append(
+                PartitionResult(
+                    topic=topic, partition=partition, error=error, message=message or note
+                )
+            )
+        return results
+
+
+def _step(plan: TopicPlan) -> AlterTopicStep:
+    for step in plan.steps:
+        if isinstance(step, AlterTopicStep):
+            return step
+    raise InstructionError(
+        f"the plan for topic {plan.name!r} was made for Kafka's own requests; plan it anew"
+    )
+
+
+def _missing(name: str, step: AlterTopicStep, topic: TopicDescription) -> Iterator[str]:
+    """What a broker lacks of what the instruction says."""
+    yield from lacking_partitions(name, topic, 0 if step.assignment else step.partitions)
+    replicas = {each.partition: each.replicas for each in topic.partitions}
+    for partition, wanted in step.assignment.items():
+        if replicas.get(partition) != wanted:
+            yield (
+                f"partition {partition} of topic {name!r} has the replicas "
+                f"{replicas.get(partition)}, not yet {wanted}"
+            )
+    if step.replication_factor != _NOTHING and not step.assignment:
+        for partition, found in replicas.items():
+            if len(found) != step.replication_factor:
+                yield (
+                    f"partition {partition} of topic {name!r} has {len(found)} replicas, not yet "
+                    f"{step.replication_factor}"
+                )
+    if step.assignment or step.replication_factor != _NOTHING:
+        yield from _behind(name, topic)
+    there = topic.configs or {}
+    for key, value in step.configs.items():
+        if not same_value(there.get(key), value):
+            yield f"config {key} is not as asked"
+    for key in step.delete_configs:
+        if key in there:
+            yield f"config {key} is still set"
+
+
+def _behind(name: str, topic: TopicDescription) -> Iterator[str]:
+    """A sentence for each replica whose lag is not known: it is not there yet.
+
+    The topic commands' message has no lag, so that nobody sees that.
+    """
+    for partition in topic.partitions:
+        for replica in partition.lag or ():
+            if replica.lag is None:
+                yield (
+                    f"replica {replica.broker} of partition {partition.partition} of topic "
+                    f"{name!r} is not in sync"
+                )

@@ -1,0 +1,143 @@
+"""What all operations of a draft share: its requests, its codes, its view of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.failures import Failure
+from kafka_admin_proto.admin.operations.metadata import UNKNOWN_TOPIC_OR_PARTITION, slices
+from kafka_admin_proto.admin.operations.topics.descriptions import (
+    PartitionDescription,
+    TopicDescription,
+)
+from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag
+from kafka_admin_proto.admin.operations.waiting import until_all_brokers
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages import kip_4a, kip_4b
+from kafka_admin_proto.protocol.error_codes import find_error
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.values import Message
+
+_METADATA = {"kip-4a": kip_4a.TopicMetadataRequest, "kip-4b": kip_4b.TopicMetadataRequest}
+#: The api key that the drafts share with Kafka's own messages.
+_SHARED = 3
+#: Topics that Kafka's brokers make for themselves; the drafts do not say which ones these are.
+INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+
+#: What a broker lacks of a topic: sentences, from its name and its description.
+Missing = Callable[[str, TopicDescription], Iterable[str]]
+
+
+class DraftCaller(Caller):
+    """Requests in the dialect of ``draft``."""
+
+    draft: str
+
+    async def ask_draft(self, request: Message, deadline: Deadline) -> dict[str, Failure]:
+        """What became of each topic, from a response that maps topics to codes.
+
+        It is sent again only if it surely was not sent. Raises UnsupportedVersionError where the
+        cluster does not serve the draft.
+        """
+        await self._check_cluster(deadline)
+        reply = await self.call(
+            request, Message, to=Target.CONTROLLER, timeout=deadline.left, repeatable=False
+        )
+        rows: Sequence[Any] = getattr(reply.body, "items", ())
+        return {
+            each.topic if hasattr(each, "topic") else each.topic_name: self.failure(each.error_code)
+            for each in rows
+        }
+
+    async def topic_views(
+        self, names: Sequence[str], deadline: Deadline, *, to: int | Target = Target.ANY
+    ) -> dict[str, TopicDescription]:
+        """Topics as a broker's TopicMetadata v1 has them; without names, all."""
+        await self._check_cluster(deadline)
+        found = {}
+        for some in slices(names) if names else [[]]:
+            request = _METADATA[self.draft](list(some))
+            reply = await self.call(request, Message, to=to, timeout=deadline.left)
+            for each in getattr(reply.body, "topic_metadata", ()):
+                found[each.topic_name] = self._described(each)
+        return found
+
+    async def every_broker_has(
+        self, names: Sequence[str], missing: Missing, deadline: Deadline
+    ) -> dict[str, list[str]]:
+        """Ask each live broker for these topics until nothing is missing, or the time is over.
+
+        So the drafts have it checked whether a request is done. Returns what was missing at the
+        end, by topic.
+        """
+
+        async def look(broker: int, asked: Sequence[str], left: float) -> dict[str, list[str]]:
+            there = await self.topic_views(asked, Deadline(left), to=broker)
+            return {
+                name: list(missing(name, there.get(name) or self.unknown(name))) for name in asked
+            }
+
+        return await until_all_brokers(self, names, look, deadline.left)
+
+    def failure(self, code: int) -> Failure:
+        """``error`` and ``message`` for a code, by the draft's names; Nones for 0."""
+        if code == 0:
+            return None, None
+        found = find_error(code, dialect=self.draft)
+        return (str(code), None) if found is None else (found.name, found.meaning)
+
+    def unknown(self, name: str) -> TopicDescription:
+        """A topic that the answer leaves out."""
+        error, message = self.failure(UNKNOWN_TOPIC_OR_PARTITION)
+        return TopicDescription(name=name, error=error, message=message)
+
+    async def _check_cluster(self, deadline: Deadline) -> None:
+        """Another cluster would take TopicMetadata v1 for its own Metadata v1."""
+        spoken = await self.versions(Target.ANY, timeout=deadline.left)
+        if _keys("kip-4b") & spoken.keys() != _keys(self.draft):
+            raise UnsupportedVersionError(
+                f"the cluster does not serve {self.draft}; kap serve --rules {self.draft} does"
+            )
+
+    def _described(self, topic: Any) -> TopicDescription:
+        error, message = self.failure(topic.topic_error_code)
+        configs = getattr(topic, "config_entry", None)
+        return TopicDescription(
+            name=topic.topic_name,
+            internal=topic.topic_name in INTERNAL,
+            partitions=[self._partition(each) for each in topic.partition_metadata],
+            configs=None
+            if configs is None
+            else {each.config_key: each.config_value for each in configs},
+            error=error,
+            message=message,
+        )
+
+    def _partition(self, found: Any) -> PartitionDescription:
+        lags = getattr(found, "replicas_lag", None)
+        error, message = self.failure(found.partition_error_code)
+        return PartitionDescription(
+            partition=found.partition_id,
+            leader=None if found.leader < 0 else found.leader,
+            leader_epoch=None,
+            replicas=found.replicas if lags is None else [each.replica_id for each in lags],
+            isr=getattr(found, "isr", []),
+            offline=[],
+            lag=None
+            if lags is None
+            else [
+                ReplicaLag(each.replica_id, lag=None if each.lag < 0 else each.lag) for each in lags
+            ],
+            error=error,
+            message=message,
+        )
+
+
+def _keys(dialect: str) -> frozenset[int]:
+    """The api keys that the draft's requests alone have."""
+    entries = [catalog().entry(each, dialect) for each in catalog().names(dialect)]
+    keys = {each.api_key for each in entries if each.type == "request"}
+    return frozenset(key for key in keys if key is not None and key != _SHARED)

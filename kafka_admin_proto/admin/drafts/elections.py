@@ -1,0 +1,101 @@
+"""Preferred leaders elected by the admin schema's message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from kafka_admin_proto.admin.drafts.caller import DraftCaller
+from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
+from kafka_admin_proto.admin.operations.partitions.elections import ElectedLeader, Election
+from kafka_admin_proto.admin.operations.topic_partitions import by_topic
+from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.messages import kip_4b
+from kafka_admin_proto.messages.kip_4b.preferred_replica_leader_election_request import (
+    PreferredReplicaLeaderElectionRequestItem,
+)
+
+
+class ElectByDraft(DraftCaller):
+    """PreferredReplicaLeaderElection."""
+
+    async def elect_leaders(
+        self,
+        partitions: Iterable[tuple[str, int]] | None = None,
+        *,
+        election: Election = "preferred",
+        timeout: float = 30.0,
+    ) -> list[ElectedLeader]:
+        """As ``ElectLeaders.elect_leaders``, of preferred leaders.
+
+        A code is that of the topic, and so of all its partitions here. The status is checked as
+        the draft says: the head of the replicas leads.
+        """
+        if election != "preferred":
+            raise InstructionError(f"{self.draft} elects preferred leaders, not {election} ones")
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        asked = list(dict.fromkeys(partitions or ()))
+        before = await self.topic_views(list(by_topic(asked)), deadline)
+        needed = {
+            (name, each.partition): each.leader != each.replicas[0]
+            for name, topic in before.items()
+            for each in topic.partitions
+        }
+        request = kip_4b.PreferredReplicaLeaderElectionRequest(
+            [PreferredReplicaLeaderElectionRequestItem(*each) for each in by_topic(asked).items()]
+        )
+        answers = await self.ask_draft(request, deadline)
+        results = {}
+        for topic, number in asked or [each for each, needs in needed.items() if needs]:
+            error, message = answers.get(topic) or unanswered("partition")
+            results[topic, number] = ElectedLeader(
+                topic=topic,
+                partition=number,
+                elected=error is None and needed.get((topic, number), False),
+                error=error,
+                message=message,
+            )
+        if timeout > 0:
+            await self._wait(results, deadline)
+        return list(results.values())
+
+    async def _wait(
+        self, results: dict[tuple[str, int], ElectedLeader], deadline: Deadline
+    ) -> None:
+        begun = [each for each, result in results.items() if result.error is None]
+        numbers = by_topic(begun)
+
+        def missing(name: str, topic: TopicDescription) -> Iterator[str]:
+            there = {each.partition: each for each in topic.partitions}
+            for number in numbers[name]:
+                found = there.get(number)
+                if found is None:
+                    yield f"{_place(name, number)} is unknown"
+                elif found.leader != found.replicas[0]:
+                    yield (
+                        f"{_place(name, number)} is led by {found.leader}, not yet by "
+                        f"{found.replicas[0]}"
+                    )
+
+        left = await self.every_broker_has(list(numbers), missing, deadline)
+        for topic, number in begun:
+            lacks = [each for each in left.get(topic, []) if _about(each, _place(topic, number))]
+            result = results[topic, number]
+            results[topic, number] = msgspec.structs.replace(
+                result,
+                complete=not lacks,
+                missing=lacks,
+                message=late(lacks, deadline) if lacks else result.message,
+            )
+
+
+def _place(topic: str, partition: int) -> str:
+    return f"partition {partition} of topic {topic!r}"
+
+
+def _about(sentence: str, place: str) -> bool:
+    """Whether what a broker lacks is about the partition; what names none is about all."""
+    return place in sentence or "partition " not in sentence

@@ -1,0 +1,231 @@
+"""Topics created, deleted, listed and described by a draft's messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from uuid import UUID
+
+import msgspec
+
+from kafka_admin_proto.admin.alter.instructions import Duplicates, once_each
+from kafka_admin_proto.admin.drafts.caller import INTERNAL, DraftCaller
+from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
+from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
+from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
+from kafka_admin_proto.admin.operations.topics.descriptions import (
+    ListedTopic,
+    TopicDescription,
+    matcher,
+)
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.messages import kip_4a, kip_4b
+from kafka_admin_proto.messages.kip_4b.create_topic_request import (
+    ConfigEntry,
+    CreateTopicRequestItem,
+    ReplicaAssignment,
+)
+from kafka_admin_proto.messages.metadata_request import MetadataRequest
+from kafka_admin_proto.messages.metadata_response import MetadataResponse
+from kafka_admin_proto.schema.versions import VersionRange
+
+_DELETE = {"kip-4a": kip_4a.DeleteTopicRequest, "kip-4b": kip_4b.DeleteTopicRequest}
+#: TopicMetadata as it was before the drafts.
+_FIRST = VersionRange(0, 0)
+_NOTHING = -1
+_ABSENT = "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+class DraftTopics(DraftCaller):
+    """DeleteTopic and TopicMetadata v1."""
+
+    async def delete_topics(
+        self,
+        names: Iterable[str] = (),
+        *,
+        topic_ids: Iterable[str | UUID] = (),
+        if_exists: bool = False,
+        duplicates: Duplicates = "refuse",
+        timeout: float = 30.0,
+    ) -> list[DeletedTopic]:
+        """As ``DeleteTopics.delete_topics``, by names alone."""
+        if any(True for _ in topic_ids):
+            raise InstructionError(f"{self.draft} has no topic ids; name the topics")
+        wanted = once_each(names, str, duplicates=duplicates, what="delete")
+        if not wanted:
+            return []
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        answers = await self.ask_draft(_DELETE[self.draft](wanted), deadline)
+        results = {}
+        for name in wanted:
+            error, message = answers.get(name) or unanswered("topic")
+            absent = error == _ABSENT and if_exists
+            results[name] = DeletedTopic(
+                name=name, error=None if absent else error, message=message
+            )
+        if timeout > 0:
+            gone = [name for name, each in results.items() if each.error is None]
+            left = await self.every_broker_has(gone, _still_known, deadline)
+            for name in gone:
+                results[name] = msgspec.structs.replace(
+                    results[name], **_completion(left.get(name, []), deadline, results[name])
+                )
+        return list(results.values())
+
+    async def list_topics(
+        self,
+        *,
+        pattern: str | None = None,
+        include_internal: bool = True,
+        timeout: float | None = None,
+    ) -> list[ListedTopic]:
+        """As ``DescribeTopics.list_topics``, from an empty list of names.
+
+        The admin schema has it asked with the first version of TopicMetadata, the topic commands
+        know the next one alone.
+        """
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        matches = matcher(pattern)
+        if self.draft == "kip-4a":
+            views = await self.topic_views([], deadline)
+            counts = {name: len(each.partitions) for name, each in views.items()}
+        else:
+            reply = await self.call(
+                MetadataRequest(topics=[]), MetadataResponse,
+                timeout=deadline.left, versions=_FIRST,
+            )  # fmt: skip
+            counts = {each.name or "": len(each.partitions) for each in reply.body.topics}
+        return [
+            ListedTopic(name, None, name in INTERNAL, counts[name])
+            for name in sorted(counts)
+            if matches(name) and (include_internal or name not in INTERNAL)
+        ]
+
+    async def describe_topics(
+        self,
+        names: Iterable[str] | None = None,
+        *,
+        topic_ids: Iterable[str | UUID] = (),
+        pattern: str | None = None,
+        include_internal: bool = True,
+        lag: bool = False,
+        configs: bool = False,
+        authorized_operations: bool = False,
+        timeout: float | None = None,
+    ) -> list[TopicDescription]:
+        """As ``DescribeTopics.describe_topics``; what the message does not have is empty or None.
+
+        The topic commands' has no ISR, no lag and no configs; neither draft has ids, operations,
+        leader epochs or replicas that are offline.
+        """
+        if any(True for _ in topic_ids) or authorized_operations:
+            raise InstructionError(f"{self.draft} has neither topic ids nor authorized operations")
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        if names is None:
+            matches = matcher(pattern)
+            views = await self.topic_views([], deadline)
+            found = [
+                views[name]
+                for name in sorted(views)
+                if matches(name) and (include_internal or not views[name].internal)
+            ]
+        elif pattern is not None:
+            raise ValueError("a pattern chooses among all topics; give names or a pattern")
+        else:
+            wanted = list(dict.fromkeys(names))
+            views = await self.topic_views(wanted, deadline) if wanted else {}
+            found = [views.get(name) or self.unknown(name) for name in wanted]
+        return [_shown(each, lag=lag, configs=configs) for each in found]
+
+
+class CreateDraftTopics(DraftCaller):
+    """CreateTopic, which the admin schema alone has."""
+
+    async def create_topics(
+        self,
+        topics: Iterable[NewTopic],
+        *,
+        timeout: float = 30.0,
+        validate_only: bool = False,
+    ) -> list[CreatedTopic]:
+        """As ``CreateTopics.create_topics``; raises InstructionError for what cannot be said."""
+        wanted: dict[str, NewTopic] = {}
+        for topic in topics:
+            if topic.name in wanted:
+                raise ValueError(f"topic {topic.name!r} is to be created twice in one call")
+            wanted[topic.name] = topic
+        if validate_only:
+            raise InstructionError(f"{self.draft} has no request that only validates; leave it out")
+        if not wanted:
+            return []
+        request = kip_4b.CreateTopicRequest([_item(each) for each in wanted.values()])
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        answers = await self.ask_draft(request, deadline)
+        results = {}
+        for name in wanted:
+            error, message = answers.get(name) or unanswered("topic")
+            results[name] = CreatedTopic(name=name, error=error, message=message)
+        if timeout > 0:
+            made = [name for name, each in results.items() if each.error is None]
+
+            def missing(name: str, topic: TopicDescription) -> Iterator[str]:
+                assignment = wanted[name].assignment
+                count = len(assignment) if assignment else wanted[name].partitions
+                yield from lacking_partitions(name, topic, count)
+
+            left = await self.every_broker_has(made, missing, deadline)
+            for name in made:
+                results[name] = msgspec.structs.replace(
+                    results[name], **_completion(left.get(name, []), deadline, results[name])
+                )
+        return list(results.values())
+
+
+def lacking_partitions(name: str, topic: TopicDescription, count: int) -> Iterator[str]:
+    """Sentences for what a broker lacks of a topic with so many partitions."""
+    if topic.error is not None:
+        yield f"topic {name!r} is unknown"
+        return
+    if len(topic.partitions) < count:
+        yield f"topic {name!r} has {len(topic.partitions)} of {count} partitions"
+    for each in topic.partitions:
+        if each.leader is None:
+            yield f"partition {each.partition} of topic {name!r} has no leader"
+
+
+def _still_known(name: str, topic: TopicDescription) -> Iterator[str]:
+    if topic.error is None:
+        yield f"topic {name!r} is still known"
+
+
+def _completion(
+    missing: Sequence[str], deadline: Deadline, before: CreatedTopic | DeletedTopic
+) -> dict[str, object]:
+    note = late([*missing], deadline) if missing else before.message
+    return {"complete": not missing, "missing": [*missing], "message": note}
+
+
+def _shown(topic: TopicDescription, *, lag: bool, configs: bool) -> TopicDescription:
+    """The description without what was not asked for."""
+    partitions = topic.partitions
+    if not lag:
+        partitions = [msgspec.structs.replace(each, lag=None) for each in partitions]
+    return msgspec.structs.replace(
+        topic, partitions=partitions, configs=topic.configs if configs else None
+    )
+
+
+def _item(topic: NewTopic) -> CreateTopicRequestItem:
+    nulls = [name for name, value in topic.configs.items() if value is None]
+    if nulls:
+        raise InstructionError(f"a config of a draft's topic has a value: {nulls[0]} has none")
+    return CreateTopicRequestItem(
+        topic_name=topic.name,
+        partitions=topic.partitions,
+        replicas=topic.replication_factor,
+        replica_assignment=[
+            ReplicaAssignment(partition, list(replicas))
+            for partition, replicas in (topic.assignment or {}).items()
+        ],
+        config_entry=[ConfigEntry(key, value or "") for key, value in topic.configs.items()],
+    )
