@@ -208,10 +208,13 @@ class Lifecycle:
     def _elected(self) -> None:
         """A controller is active that gives each broker a new session."""
         self._sessions.end()
-        for node in self._kept_fenced:
-            self._fence(node)
-        for node in self._ended:
-            self._watch_session(node)
+        for node in self._nodes:
+            if node in self._kept_fenced:
+                self._fence(node)
+            elif self.runs(node):
+                self._unfence(node)
+            else:
+                self._watch_session(node)
         self._register_starting()
         self._appended((), 0)
         waiting, self._state.quorum.waiting = self._state.quorum.waiting, []

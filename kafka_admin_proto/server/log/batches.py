@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from kafka_admin_proto.messages.broker_registration_change_record import (
+    BrokerRegistrationChangeRecord,
+)
 from kafka_admin_proto.records.batches import write_batch
 from kafka_admin_proto.records.control import write_control_record
 from kafka_admin_proto.records.metadata_records import write_metadata_value
@@ -37,7 +40,7 @@ def metadata_batch(
                 offset + index,
                 now_ms,
                 None,
-                write_metadata_value(_known(each, level), record_version(each.message_name, level)),
+                write_metadata_value(_known(each, level), _version(each, level)),
             )
             for index, each in enumerate(records)
         ]
@@ -67,6 +70,13 @@ def _known(record: Message, level: int) -> Message:
             if getattr(record, name, None):
                 return msgspec.structs.replace(record, **{name: []})
     return record
+
+
+def _version(record: Message, level: int) -> int:
+    """As ``record_version``, but a broker's change has the least version that can say it."""
+    if isinstance(record, BrokerRegistrationChangeRecord):
+        return int(bool(record.in_controlled_shutdown))
+    return record_version(record.message_name, level)
 
 
 def record_version(name: str, level: int) -> int:

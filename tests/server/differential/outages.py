@@ -21,7 +21,6 @@ PROPERTIES = {
     "broker.heartbeat.interval.ms": "500",
     "controller.quorum.fetch.timeout.ms": "4000",
     "auto.leader.rebalance.enable": "false",
-    "unclean.leader.election.interval.ms": "600000",
 }
 
 
