@@ -12,3 +12,9 @@ def configs_of(cluster: Cluster) -> dict[str, str]:
     """The configs of its first node, without where it is and what its roles are."""
     lines = (cluster.nodes[1].folder / "broker.properties").read_text().splitlines()
     return dict(line.split("=", 1) for line in lines if not line.startswith(_OWN))
+
+
+def listener_configs_of(cluster: Cluster) -> dict[str, str]:
+    """Its configs of listeners, but for their addresses."""
+    lines = (cluster.nodes[1].folder / "broker.properties").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line.startswith("listener."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -66,8 +66,15 @@ class DrawnSteps:
 
     nodes = 3
 
-    def __init__(self, release: str = "4.3") -> None:
+    def __init__(
+        self,
+        release: str = "4.3",
+        configs: Mapping[str, str] | None = None,
+        users: Sequence[str] = (),
+    ) -> None:
         self.release = release
+        self.users = users
+        self._configs = configs
         self.reset()
         apis = self.served.versions.items()
         self.versions: Mapping[int, tuple[int, int]] = {
@@ -79,7 +86,7 @@ class DrawnSteps:
         return sorted(self.served.state.topic_names)
 
     def reset(self) -> None:
-        self.served = Served(self.release)
+        self.served = Served(self.release, configs=self._configs)
         self._former: dict[str, UUID] = {}
 
     def take(self, step: Step) -> list[str]:
@@ -92,4 +99,5 @@ class DrawnSteps:
 
     def request(self, step: Step, request: Message) -> None:
         """Ask what a step asks."""
-        self.served.ask(request, step.version, step.node + 1)
+        principal = f"User:{step.user or 'ANONYMOUS'}"
+        self.served.ask(request, step.version, step.node + 1, principal)

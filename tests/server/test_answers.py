@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.protocol.payload_writers import write_request
 from kafka_admin_proto.protocol.payloads import Request, read_request
@@ -10,7 +11,9 @@ from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import Caller
 from kafka_admin_proto.values import Message
 from tests.everything import draws
+from tests.server.authorizer.test_apis import SECURED
 from tests.server.differential.machine import run_steps
+from tests.server.differential.requests import security
 from tests.server.differential.requests.drawing import Step
 from tests.server.served import DrawnSteps, Served
 from tests.server.test_create_topics import topic
@@ -22,8 +25,8 @@ def seen(message: Message, version: int) -> Request:
     return request
 
 
-def asked(node: int, question: Request) -> Caller:
-    return Caller(node, question.api_version)
+def asked(node: int, question: Request, user: str = "ANONYMOUS") -> Caller:
+    return Caller(node, question.api_version, principal=f"User:{user}", host="127.0.0.1")
 
 
 def test_kept_until_the_log_goes_on() -> None:
@@ -48,10 +51,33 @@ class _Compared(DrawnSteps):
 
     def request(self, step: Step, request: Message) -> None:
         question = seen(request, step.version)
-        kept = self._answers.encoded(asked(step.node + 1, question), question)
-        made = self._answers.answer(asked(step.node + 1, question), question)
-        assert kept is None or kept == made
+        for user in dict.fromkeys(self.users) or ("ANONYMOUS",):
+            caller = asked(step.node + 1, question, user)
+            kept = self._answers.encoded(caller, question)
+            try:
+                made = self._answers.answer(caller, question)
+            except RemoteProtocolError:  # its connection ends
+                continue
+            assert kept is None or kept == made
 
 
 def test_kept_answers_are_the_ones_that_would_be_made() -> None:
     run_steps(_Compared(), draws(240))
+
+
+def test_kept_answers_are_of_their_callers_alone() -> None:
+    clusters = _Compared(configs=SECURED, users=["admin", "alice", "bob"])
+    run_steps(clusters, draws(240), requests=security.REQUESTS, first=security.first_topics)
+
+
+def test_nobody_gets_an_answer_to_somebody_else() -> None:
+    served = Served(configs=SECURED)
+    served.ask(CreateTopicsRequest([topic("a")], timeout_ms=1000))
+    answers = Answers(Views(served.state))
+    question = seen(MetadataRequest(topics=None), 12)
+    everything = answers.answer(asked(1, question, "admin"), question)
+    assert answers.encoded(asked(1, question, "admin"), question) == everything
+    assert answers.encoded(asked(1, question, "eve"), question) is None
+    assert answers.answer(asked(1, question, "eve"), question) != everything
+    elsewhere = Caller(1, 12, principal="User:admin", host="10.0.0.1")
+    assert answers.encoded(elsewhere, question) is None

@@ -6,6 +6,7 @@ Versions: 1 synonyms and sources, 2 a throttle time, 3 types and documentation (
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from kafka_admin_proto.messages.describe_configs_request import (
@@ -58,6 +59,13 @@ _KINDS = (
 _TYPES = (
     "UNKNOWN", "BOOLEAN", "STRING", "INT", "SHORT", "LONG", "DOUBLE", "LIST", "CLASS", "PASSWORD",
 )  # fmt: skip
+
+_LISTENER_CONFIG = re.compile(r"listener\.name\.[^.]*\.(.*)")
+#: What stands before a config of a SASL mechanism.
+_MECHANISM_CONFIG = re.compile(
+    r"^[a-z0-9-]+\.(?=(sasl\.(jaas\.config|login\.class|login\.callback\.handler\.class|"
+    r"server\.callback\.handler\.class)|connections\.max\.reauth\.ms)$)"
+)
 
 #: (value as text, source, synonyms as (name, text, source))
 _Row = tuple[str | None, int, list[tuple[str, str | None, int]]]
@@ -187,14 +195,23 @@ def _broker(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row
         for key in configs:
             if key not in shown:
                 config = _broker_config(state, key)
-                synonyms = _synonyms(state, broker, (key,))
+                synonyms = _synonyms(state, broker, (key, *config.synonyms))
                 rows.setdefault(config, (configs[key], synonyms[0][2], synonyms))
     return rows
 
 
 def _broker_config(state: View, key: str) -> ConfigDefinition:
-    """The definition; one for a name that Kafka does not know, whose value is never shown."""
-    return state.definitions.brokers.get(key) or ConfigDefinition(key, "UNKNOWN")
+    """The definition; one for a name that Kafka does not know, whose value is never shown.
+
+    A config of one listener, or of a mechanism there, is defined as that of all listeners.
+    """
+    known = state.definitions.brokers
+    of_listener = _LISTENER_CONFIG.fullmatch(key)
+    if of_listener is None:
+        return known.get(key) or ConfigDefinition(key, "UNKNOWN")
+    base = _MECHANISM_CONFIG.sub("", of_listener[1])
+    config = known.get(base) or ConfigDefinition(key, "UNKNOWN")
+    return ConfigDefinition(key, config.type, synonyms=(base,))
 
 
 def _metrics(state: View, name: str) -> dict[ConfigDefinition, _Row]:

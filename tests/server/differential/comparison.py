@@ -1,8 +1,9 @@
 """Where answers of two clusters differ.
 
 Only what cannot be equal is left out or normalised: ids, addresses and folders of this machine,
-throttle times, Metadata's controller, the quorum's leader and offsets, the order of what Kafka
-keeps in hash maps, and for topics that a placer placed which of the brokers are the replicas.
+how long a client is throttled, Metadata's controller, the quorum's leader and offsets, the order
+of what Kafka keeps in hash maps, and for topics that a placer placed which of the brokers are the
+replicas.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ KNOWN = msgspec.json.decode(
 )
 
 _LEFT_OUT = frozenset({
-    "throttle_time_ms", "host", "port", "cluster_id", "controller_id", "unknown_tagged_fields",
+    "host", "port", "cluster_id", "controller_id", "unknown_tagged_fields",
     "finalized_features_epoch", "log_dir", "high_watermark", "log_end_offset",
     "last_fetch_timestamp", "last_caught_up_timestamp",
 })  # fmt: skip
@@ -47,6 +48,8 @@ _REPLICAS = frozenset({
 })  # fmt: skip
 #: Characters of each side in a difference.
 _SHOWN = 400
+#: Kafka's words for a request that is refused have the addresses of its objects.
+_REQUEST = re.compile(r"Request Request\(.*\)")
 #: An election that was, or was not needed: where replicas were placed decides.
 _ELECTED = (0, 84)
 
@@ -92,6 +95,10 @@ class Comparison:
     def _seen(self, row: Any, field: str, topic: str) -> Any:
         """What counts of a field, whatever the placer did."""
         value = getattr(row, field)
+        if field == "throttle_time_ms":
+            return value > 0
+        if field == "error_message" and value:
+            return _REQUEST.sub("Request", value)
         if field == "api_keys":
             return [each for each in value if each.api_key in self._served]
         if isinstance(row, QuorumPartition) and field.startswith("leader"):
@@ -159,6 +166,9 @@ class Comparison:
 
 
 def _name(row: Any) -> str:
+    entity = getattr(row, "entity", None)
+    if entity is not None:  # of quotas
+        return repr(sorted((each.entity_type, each.entity_name or "") for each in entity))
     for field in ("name", "resource_name", "topic", "topic_name"):
         found = getattr(row, field, None)
         if found:

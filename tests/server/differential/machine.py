@@ -23,11 +23,13 @@ _STEPS_OF_EXAMPLE = 30
 class Sides(Protocol):
     """Whom steps are for: ``take`` gives what is wrong after one, ``existing`` are the topics.
 
-    ``versions`` are those of requests by api key.
+    ``versions`` are those of requests by api key; ``users`` ask where a step does not say who, and
+    none are for clusters without security.
     """
 
     nodes: int
     versions: Mapping[int, tuple[int, int]]
+    users: Sequence[str]
 
     @property
     def existing(self) -> Sequence[str]: ...

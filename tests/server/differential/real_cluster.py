@@ -1,6 +1,7 @@
 """Drawn steps for ours beside a real three-node cluster.
 
-Run as ``python -m tests.server.differential.real_cluster [4.3.1|3.9.2] [--seed N] [--steps N]``. It
+Run as ``python -m tests.server.differential.real_cluster [4.3.1|3.9.2] [--seed N] [--steps N]``,
+with ``--secured`` for users and ACLs (4.3.1). It
 ends with 1 when something differs that ``differences.json`` does not list.
 """
 
@@ -11,7 +12,7 @@ import contextlib
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -19,11 +20,20 @@ from kafka_admin_proto.server import SyncCluster
 from tests.server.differential.machine import run_steps
 from tests.server.differential.outages import PROPERTIES, OutageSides
 from tests.server.differential.policy import ConfigPolicy, TopicPolicy
-from tests.server.differential.requests import outages
+from tests.server.differential.requests import outages, security
 from tests.server.differential.requests.drawing import Step
+from tests.server.differential.requests.security import PASSWORDS, SUPER_USERS
 from tests.server.differential.sides import Sides
-from tests.server.real_configs import configs_of
-from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER, class_path, kraft
+from tests.server.differential.wire import Nodes
+from tests.server.real_configs import configs_of, listener_configs_of
+from tools.clusters import (
+    LAST_WITH_ZOOKEEPER,
+    NEWEST_BROKER,
+    Listener,
+    class_path,
+    kraft,
+    sasl_properties,
+)
 from tools.jars import fetch_runtime
 
 #: With policies in 3.9.2, without in 4.3.1.
@@ -83,7 +93,41 @@ def both_with_outages(folder: Path, release: str) -> Iterator[OutageSides]:
                 sides.close()
 
 
+@contextlib.contextmanager
+def both_secured(folder: Path, release: str) -> Iterator[Sides]:
+    """As ``both_clusters``, with an authorizer and users who log in."""
+    listener = Listener("SASL", "SASL_PLAINTEXT", sasl_properties(["PLAIN"], PASSWORDS))
+    properties = {
+        **_PATIENT,
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": SUPER_USERS,
+    }
+    with kraft(folder, release, nodes=3, properties=properties, listeners=[listener]) as real:
+        with SyncCluster(
+            3,
+            release=release.rpartition(".")[0],
+            configs=configs_of(real) | properties | listener_configs_of(real),
+            listeners={"PLAINTEXT": "PLAINTEXT", "SASL": "SASL_PLAINTEXT"},
+            users=PASSWORDS,
+        ) as ours:
+            users = {
+                name: (
+                    Nodes(real.address("SASL"), (name, password)),
+                    Nodes(ours.addresses("SASL"), (name, password)),
+                )
+                for name, password in PASSWORDS.items()
+            }
+            sides = Sides(real.bootstrap, ours.bootstrap_servers, ours.state, users)
+            try:
+                yield sides
+            finally:
+                sides.close()
+
+
 run_with_outages = partial(run_steps, requests=outages.REQUESTS, first=outages.first_topics)
+
+
+run_secured = partial(run_steps, requests=security.REQUESTS, first=security.first_topics)
 
 
 def _compiled(folder: Path, release: str) -> Path:
@@ -99,10 +143,17 @@ def main() -> int:
     parser.add_argument("release", nargs="?", choices=RELEASES, default=NEWEST_BROKER)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--steps", type=int, default=150)
-    parser.add_argument("--outages", action="store_true", help="end nodes and start them again")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--outages", action="store_true", help="end nodes and start them again")
+    kind.add_argument("--secured", action="store_true", help="with users and an authorizer")
     arguments = parser.parse_args()
     count = 0
-    both = both_with_outages if arguments.outages else both_clusters
+    both: Callable[[Path, str], contextlib.AbstractContextManager[Sides]] = both_clusters
+    run = run_steps
+    if arguments.outages:
+        both, run = both_with_outages, run_with_outages
+    elif arguments.secured:
+        both, run = both_secured, run_secured
     with tempfile.TemporaryDirectory() as folder, both(Path(folder), arguments.release) as sides:
 
         def report(step: Step, lines: list[str]) -> None:
@@ -111,10 +162,7 @@ def main() -> int:
             print("\n   ".join([repr(step), *lines[:_SHOWN_LINES]]), flush=True)
             sides.reset()
 
-        if arguments.outages:
-            run_with_outages(sides, arguments.steps, report, arguments.seed)
-        else:
-            run_steps(sides, arguments.steps, report, arguments.seed)
+        run(sides, arguments.steps, report, arguments.seed)
         print(f"{sides.steps} steps, {count} with differences that are not listed")
     return int(count > 0)
 

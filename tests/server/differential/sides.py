@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -24,9 +25,11 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.server.state import State
+from tests.server.differential.access import ACCESS_QUESTIONS, reset_access
 from tests.server.differential.comparison import Comparison, unlisted
 from tests.server.differential.requests.drawing import Ids, Step
 from tests.server.differential.requests.pools import RESOURCES
+from tests.server.differential.requests.security import ADMIN, ALICE, BOB
 from tests.server.differential.wire import Nodes
 
 #: How long a real cluster may take until each of its brokers knows of a change.
@@ -35,7 +38,7 @@ _PAUSE_S = 0.02
 _CONFIGS_VERSION = 4
 _METADATA_VERSION = 12
 #: Apis that change nothing, so that they may be asked again until the answers are equal.
-_QUESTIONS = frozenset({32, 35, 46, 55, 60, 74, 75})
+_QUESTIONS = frozenset({16, 29, 32, 35, 46, 48, 50, 55, 60, 74, 75})
 #: Sources of configs that a step has set: a broker, all brokers, a subscription, a group.
 _SET = {4: (2,), 16: (7,), 32: (8,)}
 _SET_FOR_ALL = (3,)
@@ -48,13 +51,22 @@ _THREADS_REFUSED = re.compile(
 class Sides:
     """A real cluster and ours, whose ``state`` follows the real one's active controller.
 
-    ``existing`` are the topics that both have, ``steps`` how many were taken.
+    ``existing`` are the topics that both have, ``steps`` how many were taken. ``users`` are the
+    connections of those who log in, by name.
     """
 
     settle_s = _SETTLE_S
 
-    def __init__(self, real: str, ours: str, state: State) -> None:
+    def __init__(
+        self,
+        real: str,
+        ours: str,
+        state: State,
+        users: Mapping[str, tuple[Nodes, Nodes]] | None = None,
+    ) -> None:
         self.clusters = (Nodes(real), Nodes(ours))
+        self._users = users or {}
+        self.users: Sequence[str] = [ALICE, ALICE, BOB, BOB, ADMIN] if users else ()
         self._state = state
         self.nodes = len(self.clusters[0].addresses)
         self.versions: Mapping[int, tuple[int, int]] = self._versions()
@@ -97,12 +109,14 @@ class Sides:
             cluster.ask(0, DeleteTopicsRequest(topic_names=names, timeout_ms=60_000), 5)
             for node in range(self.nodes):
                 _reset_configs(cluster, node)
+            if self._users:
+                reset_access(cluster)
         lines = self._settled()
         assert not lines, f"the clusters differ before the first step: {lines}"
 
     def close(self) -> None:
         """End the connections."""
-        for cluster in self.clusters:
+        for cluster in (*self.clusters, *itertools.chain(*self._users.values())):
             cluster.close()
 
     def _follow_controller(self) -> None:
@@ -134,7 +148,7 @@ class Sides:
             time.sleep(_PAUSE_S)
 
     def _answer(self, side: int, step: Step) -> Any:
-        cluster = self.clusters[side]
+        cluster = self._users[step.user][side] if step.user else self.clusters[side]
         if step.make is None:
             return cluster.ask_raw(step.node, step.api_key, step.version)
         request = step.make(Ids(self._current[side], self._former[side]))
@@ -169,7 +183,18 @@ class Sides:
             self._current[side] = topics[side][0]
         self.existing = sorted(topics[0][0])
         self._placed &= {*self.existing}
-        return self._configs()
+        return self._configs() + (self._access() if self._users else [])
+
+    def _access(self) -> list[str]:
+        """Where ACLs, quotas and users' credentials differ on any node."""
+        lines = []
+        for request, version in ACCESS_QUESTIONS:
+            asked = dict.fromkeys(self.asked, request)
+            sides = [cluster.ask_all(asked, version) for cluster in self.clusters]
+            for node, real, ours in zip(self.asked, *sides, strict=True):
+                found = Comparison(({}, {})).differences(real, ours)
+                lines += [f"node {node + 1}: {line}" for line in found]
+        return lines
 
     def _configs(self) -> list[str]:
         """Where configs of topics, brokers, subscriptions and groups differ on any node."""

@@ -22,10 +22,13 @@ _API_VERSIONS = 18
 class Nodes:
     """The nodes of a cluster, in the order of ``bootstrap`` (host:port, separated by commas).
 
-    ``login`` is a name and a password for SASL PLAIN, on listeners that ask for it.
+    ``login`` is a name and a password for SASL PLAIN, on listeners that ask for it. A connection
+    that is throttled is closed: a node reads nothing from it for a while.
     """
 
-    def __init__(self, bootstrap: str, login: tuple[str, str] | None = None) -> None:
+    def __init__(
+        self, bootstrap: str, login: tuple[str, str] | None = None, user: str = ""
+    ) -> None:
         self.addresses = [each.rpartition(":")[::2] for each in bootstrap.split(",")]
         self._login = login
         self._sockets: dict[int, socket.socket] = {}
@@ -114,6 +117,8 @@ class Nodes:
             return self._kept[node, kept][1]
         response = read_response(payload, api_key, version)
         assert response.error is None, response.error
+        if getattr(response.body, "throttle_time_ms", 0):
+            self._sockets.pop(node).close()
         if kept is not None:
             self._kept[node, kept] = payload, response.body
         return response.body

@@ -44,6 +44,7 @@ class Step(msgspec.Struct):
     Where there is none to build a plain header of ``api_key`` is all that is sent. ``placed`` are
     topics for which the placer may choose replicas. An answer is waited for ``patience_s``.
     ``outage`` says that the node is to "stop" or to be given a "kill" instead.
+    ``user`` is who asks; None leaves that to the clusters, which have users or none.
     """
 
     node: int
@@ -53,12 +54,14 @@ class Step(msgspec.Struct):
     api_key: int = -1
     patience_s: float = PATIENCE_S
     outage: str = ""
+    user: str | None = None
 
     def __repr__(self) -> str:
         if self.outage:
             return f"<node {self.node + 1}: {self.outage}, or the one that is away starts>"
         request = f"api {self.api_key}" if self.make is None else repr(self.make(Ids({}, {})))
-        return f"<node {self.node + 1}, v{self.version}: {request}>"
+        user = "" if self.user is None else f"{self.user}, "
+        return f"<{user}node {self.node + 1}, v{self.version}: {request}>"
 
 
 class Draws:
@@ -166,6 +169,10 @@ def steps(makers: Sequence[Callable[[Draws], Step]]) -> st.SearchStrategy[Step]:
     def drawn(draw: st.DrawFn) -> Step:
         sides = draw(st.runner()).sides
         make = draw(st.sampled_from(makers))
-        return make(Draws(draw, sides.nodes, sides.versions, sides.existing))
+        draws = Draws(draw, sides.nodes, sides.versions, sides.existing)
+        step = make(draws)
+        if step.user is None and sides.users:
+            step.user = draws.one(sides.users)
+        return step
 
     return drawn()
