@@ -1,8 +1,8 @@
 """Drawn steps for ours beside a real three-node cluster.
 
 Run as ``python -m tests.server.differential.real_cluster [4.3.1|3.9.2] [--seed N] [--steps N]``,
-with ``--secured`` for users and ACLs (4.3.1). It
-ends with 1 when something differs that ``differences.json`` does not list.
+with ``--outages`` for nodes that end and ``--secured`` for users and ACLs. It ends with 1 when
+something differs that ``differences.json`` does not list.
 """
 
 from __future__ import annotations
@@ -103,10 +103,11 @@ def both_secured(folder: Path, release: str) -> Iterator[Sides]:
         "super.users": SUPER_USERS,
     }
     with kraft(folder, release, nodes=3, properties=properties, listeners=[listener]) as real:
+        configs = configs_of(real) | properties | listener_configs_of(real)
         with SyncCluster(
             3,
             release=release.rpartition(".")[0],
-            configs=configs_of(real) | properties | listener_configs_of(real),
+            configs=configs,
             listeners={"PLAINTEXT": "PLAINTEXT", "SASL": "SASL_PLAINTEXT"},
             users=PASSWORDS,
         ) as ours:
