@@ -83,13 +83,6 @@ class Codec(Generic[M]):
         ``zero_copy`` leaves ``bytes`` and ``records`` fields as memoryviews of the data, which
         they keep alive.
         """
-        if type(data) is bytes and not (strict or zero_copy) and len(data) <= _LARGE:
-            try:
-                value, end = self._read(data, 0)
-                if end == len(data):
-                    return value  # type: ignore[no-any-return]
-            except Exception:
-                pass  # once more, with all that may be wrong
         return self.decode_at(data, 0, strict=strict, zero_copy=zero_copy)
 
     def decode_at(
@@ -209,7 +202,16 @@ class Codec(Generic[M]):
 
     @cached_property
     def _engine(self) -> Engine | None:
-        return compiled_engine(self.grammar)
+        found = compiled_engine(self.grammar)
+        if found is not None:
+            # The engine's own take the places of these, and call them for what they refuse.
+            found.stand_before(self.decode, self.encode, self.decode_to_json_text)
+            vars(self).update(
+                decode=found.decode,
+                encode=found.encode,
+                decode_to_json_text=found.decode_to_json_text,
+            )
+        return found
 
     def source(self) -> str:
         """The Python source of the fused decoder and encoder, made when they are first used."""

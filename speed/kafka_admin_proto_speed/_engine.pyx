@@ -74,11 +74,26 @@ if _uuid_int < 0 or _uuid_safe < 0 or not kap_slotted(<PyObject*>_UUID):
 if len(_TOPIC_NAMES) != TOPIC_NAMES:
     raise ImportError("this kafka_admin_proto knows other names of topics than the engine")
 
+cdef enum:
+    # Bytes up to which a body is read without the cache of texts, and without a pause of the
+    # cyclic collector, which the slow decode sees to.
+    FEW_BYTES = 1024
+
+
 cdef int _refuse() except -1:
     """Raise what is set, or Fallback."""
     if PyErr_Occurred() == NULL:
         raise Fallback
     return _raise_set()
+
+
+cdef int _forget() except -1:
+    """Clear what is set, as the slow way will tell it; memory that ends is raised."""
+    if PyErr_Occurred() != NULL:
+        if PyErr_ExceptionMatches(PyExc_MemoryError):
+            return _raise_set()
+        PyErr_Clear()
+    return 0
 
 
 cdef int _raise_set() except? -1:
@@ -106,10 +121,75 @@ cdef class Engine:
 
     cdef _Nodes nodes
     cdef Shape* root
+    cdef object slow_decode
+    cdef object slow_encode
+    cdef object slow_json
+    cdef Py_ssize_t guess
+    cdef Py_ssize_t json_guess
 
     def __cinit__(self, description):
         self.nodes = _Nodes()
         self.root = self.nodes.shape(description, 0)
+
+    def stand_before(self, decode, encode, decode_to_json_text):
+        """Have the functions of these names call those for all that they do not do."""
+        self.slow_decode = decode
+        self.slow_encode = encode
+        self.slow_json = decode_to_json_text
+
+    def decode(self, data, *, bint strict=False, bint zero_copy=False):
+        """The value that all of some bytes are; what is refused goes to the slow ``decode``."""
+        cdef Reader r
+        cdef PyObject* made
+        if type(data) is not bytes or strict or zero_copy or len(<bytes>data) > FEW_BYTES:
+            return self.slow_decode(data, strict=strict, zero_copy=zero_copy)
+        r.begin = r.p = <const unsigned char*>PyBytes_AS_STRING(<PyObject*>data)
+        r.end = r.begin + len(<bytes>data)
+        r.view = NULL
+        r.texts = NULL
+        made = read_struct(self.root, &r)
+        if made == NULL:
+            _forget()
+            return self.slow_decode(data)
+        value = <object>made
+        Py_DECREF(made)
+        return value if r.p == r.end else self.slow_decode(data)
+
+    def encode(self, value, *, bint lenient=False):
+        """The bytes of a value; what is refused goes to the slow ``encode``."""
+        cdef Writer w
+        cdef PyObject* made
+        if lenient:
+            return self.slow_encode(value, lenient=lenient)
+        open_writer(&w, &self.guess)
+        if write_struct(self.root, <PyObject*>value, &w) < 0:
+            drop_writer(&w)
+            _forget()
+            return self.slow_encode(value)
+        made = written(&w)
+        if made == NULL:
+            _refuse()
+        found = <object>made
+        Py_DECREF(made)
+        return found
+
+    def decode_to_json_text(self, data, *, bint mask=False, records="base64"):
+        """The JSON text of all of some bytes; what is refused goes to the slow function."""
+        cdef Reader r
+        cdef Writer w
+        cdef Json j
+        if type(data) is bytes and self.nodes.in_json_order:
+            r.begin = r.p = <const unsigned char*>PyBytes_AS_STRING(<PyObject*>data)
+            r.end = r.begin + len(<bytes>data)
+            r.view = NULL
+            r.texts = NULL
+            _open_json(&j, mask, records == "size")
+            open_writer(&w, &self.json_guess)
+            if json_struct(self.root, &r, &j, False, &w) == 0 and r.p == r.end:
+                return _bytes_of(&w, 0)
+            drop_writer(&w)
+            _forget()
+        return self.slow_json(data, mask=mask, records=records)
 
     cdef PyObject* _read(self, PyObject* data, Py_ssize_t* offset, bint views) noexcept:
         """The value that starts at ``offset``, which then is where it ends: new."""
@@ -163,14 +243,14 @@ cdef class Engine:
     def write(self, value):
         """The bytes of a value; Fallback, or any exception."""
         cdef Writer w
-        open_writer(&w)
+        open_writer(&w, &self.guess)
         return _bytes_of(&w, write_struct(self.root, <PyObject*>value, &w))
 
     def write_into(self, value, bytearray buffer):
         """Write to the end of ``buffer``, which stays as it is if that fails."""
         cdef Writer w
         cdef Py_ssize_t before, size
-        open_writer(&w)
+        open_writer(&w, &self.guess)
         if write_struct(self.root, <PyObject*>value, &w) < 0:
             drop_writer(&w)
             _refuse()
@@ -195,7 +275,7 @@ cdef class Engine:
             raise Fallback
         if PyObject_GetBuffer(<PyObject*>data, &view, PyBUF_SIMPLE) < 0:
             _refuse()
-        open_writer(&w)
+        open_writer(&w, &self.json_guess)
         if 0 <= offset <= view.len:
             _open_json(&j, mask, record_sizes)
             r.begin = <const unsigned char*>view.buf
@@ -212,7 +292,7 @@ cdef class Engine:
         """The JSON text of a value; Fallback, or any exception, for what this does not take."""
         cdef Writer w
         cdef Json j
-        open_writer(&w)
+        open_writer(&w, &self.json_guess)
         _open_json(&j, mask, record_sizes)
         return _bytes_of(&w, json_of_struct(self.root, <PyObject*>value, &j, False, &w))
 

@@ -158,16 +158,20 @@ cdef inline void put_be(unsigned char* q, uint64_t value, int size) noexcept:
 
 cdef enum:
     SMALL_BYTES = 1024
+    LARGEST_GUESS = 1 << 26
 
 cdef struct Writer:
     unsigned char* begin
     unsigned char* p
     unsigned char* end
     PyObject* whole  # the bytes, once there are any
+    Py_ssize_t* guess  # how many the last ones of the kind were
     unsigned char small[SMALL_BYTES]
 
 
-cdef inline void open_writer(Writer* w) noexcept:
+cdef inline void open_writer(Writer* w, Py_ssize_t* guess) noexcept:
+    """Begin to write; ``guess`` is kept by the caller from one to the next, and may be NULL."""
+    w.guess = guess
     w.begin = w.p = w.small
     w.end = w.small + SMALL_BYTES
     w.whole = NULL
@@ -182,6 +186,8 @@ cdef int grow(Writer* w, Py_ssize_t size) noexcept:
         return -1
     room = max(2 * room, used + size + 64)
     if w.whole == NULL:
+        if w.guess != NULL:
+            room = max(room, w.guess[0])
         w.whole = PyBytes_FromStringAndSize(NULL, room)
         if w.whole == NULL:
             return -1
@@ -212,6 +218,8 @@ cdef PyObject* written(Writer* w) noexcept:
     w.whole = NULL
     if made == NULL:
         return PyBytes_FromStringAndSize(<char*>w.begin, w.p - w.begin)
+    if w.guess != NULL:
+        w.guess[0] = min(w.p - w.begin + (w.p - w.begin) // 16, LARGEST_GUESS)
     if _PyBytes_Resize(&made, w.p - w.begin) < 0:
         return NULL
     return made

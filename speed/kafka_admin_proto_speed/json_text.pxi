@@ -15,6 +15,14 @@ cdef struct Json:
 cdef const char* HEX = b"0123456789abcdef"
 cdef const char* BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 cdef const char* BASE64_URL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+cdef char _base64_pairs[4096][2]  # what twelve bits are
+
+
+cdef void make_base64_pairs() noexcept:
+    cdef int i
+    for i in range(4096):
+        _base64_pairs[i][0] = BASE64[i >> 6]
+        _base64_pairs[i][1] = BASE64[i & 63]
 
 
 cdef int put_int(Writer* w, int64_t value) noexcept:
@@ -109,10 +117,8 @@ cdef int put_base64(Writer* w, const unsigned char* q, Py_ssize_t size) noexcept
     w.p += 1
     while size >= 3:
         v = (<uint32_t>q[0] << 16) | (<uint32_t>q[1] << 8) | q[2]
-        w.p[0] = BASE64[v >> 18]
-        w.p[1] = BASE64[(v >> 12) & 63]
-        w.p[2] = BASE64[(v >> 6) & 63]
-        w.p[3] = BASE64[v & 63]
+        memcpy(w.p, _base64_pairs[v >> 12], 2)
+        memcpy(w.p + 2, _base64_pairs[v & 4095], 2)
         w.p += 4
         q += 3
         size -= 3
@@ -673,3 +679,6 @@ cdef int json_of(Node* n, PyObject* x, Json* j, bint hides, Writer* w) noexcept:
     if not PyLong_CheckExact(x) or number_of(x, kind, &number) < 0:
         return -1
     return put_int(w, number)
+
+
+make_base64_pairs()

@@ -238,7 +238,7 @@ cdef class RecordEngine:
         cdef int done = 0
         if append_time is not None:
             fixed_time = append_time
-        open_writer(&w)
+        open_writer(&w, NULL)
         for record in records:
             if type(record) is not self.record_class:
                 done = -1
@@ -281,7 +281,7 @@ cdef class RecordEngine:
         ):
             return -1
         size = w.p - w.begin - start
-        open_writer(&front)  # it stays in its small part
+        open_writer(&front, NULL)  # it stays in its small part
         put_varint(&front, size)
         more = front.p - front.begin
         if need(w, more) < 0:

@@ -336,7 +336,7 @@ cdef int write_tagged(Field* f, PyObject* owner, bint exact, Writer* w) noexcept
     size = w.p - w.begin - start
     if size > 0x7FFFFFFF:
         return -1
-    open_writer(&front)  # it stays in its small part
+    open_writer(&front, NULL)  # it stays in its small part
     put_uvarint(&front, <uint64_t>f.tag)
     put_uvarint(&front, <uint64_t>size)
     more = front.p - front.begin

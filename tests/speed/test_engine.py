@@ -86,6 +86,8 @@ def test_no_reference_is_lost_or_kept(name: str) -> None:
     engine = engine_of(found)
     data = found.encode(filled(found.grammar))
 
+    engine.stand_before(refusal, refusal, refusal)
+
     def everything() -> None:
         value, _ = engine.read(data, 0)
         engine.read_views(data, 0)
@@ -93,9 +95,12 @@ def test_no_reference_is_lost_or_kept(name: str) -> None:
         engine.write_into(value, bytearray())
         engine.json(data, 0, True, True)
         engine.json_of(value, True, False)
+        assert engine.encode(engine.decode(data)) == data
+        refused(engine.decode_to_json_text, data + b"x")
         for size in range(0, len(data), 3):
             refused(engine.read, data[:size], 0)
             refused(engine.json, data[:size], 0, True, False)
+            refused(engine.decode, data[:size])
         for index in range(0, len(data), 2):
             damaged = bytearray(data)
             damaged[index] ^= 0xFF
@@ -104,6 +109,7 @@ def test_no_reference_is_lost_or_kept(name: str) -> None:
         for attribute in type(value).__struct_fields__:
             odd = msgspec.structs.replace(value, **{attribute: object()})
             refused(engine.write, odd)
+            refused(engine.encode, odd)
             refused(engine.json_of, odd, False, False)
 
     for _ in range(3):
@@ -143,6 +149,7 @@ def test_it_refuses_when_memory_ends(name: str) -> None:
     found = codec(name, max(codec_versions(name)))
     engine = engine_of(found)
     data = found.encode(filled(found.grammar))
+    engine.stand_before(refusal, refusal, refusal)
     value, _ = engine.read(data, 0)
     text, _ = engine.json(data, 0, True, False)
     calls: list[tuple[Any, tuple[Any, ...]]] = [
@@ -152,6 +159,9 @@ def test_it_refuses_when_memory_ends(name: str) -> None:
         (engine.write_into, (value, bytearray())),
         (engine.json, (data, 0, True, False)),
         (engine.json_of, (value, True, False)),
+        (engine.decode, (data,)),
+        (engine.encode, (value,)),
+        (engine.decode_to_json_text, (data,)),
     ]
     for call, arguments in calls:
         done = False
@@ -170,6 +180,10 @@ def test_it_refuses_when_memory_ends(name: str) -> None:
     assert engine.json(data, 0, True, False)[0] == text
 
 
+def refusal(*arguments: Any, **options: Any) -> Any:
+    raise Fallback
+
+
 def test_memory_that_ends_is_not_taken_for_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     found = codec("VoteRequest", 0)
 
@@ -179,9 +193,9 @@ def test_memory_that_ends_is_not_taken_for_a_fault(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(vars(found), "_read", without_memory)
     monkeypatch.setitem(vars(found), "_write", without_memory)
     with pytest.raises(MemoryError):
-        found.decode(b"")
+        Codec.decode(found, b"")
     with pytest.raises(MemoryError):
-        found.encode(found.value_class())
+        Codec.encode(found, found.value_class())
 
 
 class Index:
