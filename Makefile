@@ -4,10 +4,12 @@
 #   make speed     builds the compiled engine (speed/) into .venv; it needs a C compiler
 #   make test-speed    the tests of the codecs and of the engine, with the engine
 #   make fuzz      coverage-guided fuzzing, FUZZ_SECONDS for each target
+#   make fuzz-speed    the same for the compiled engine, under sanitizers
 #   make bench     beside other codecs, into docs/benchmarks.md
 #   make conformance   everything against Kafka's own classes, into docs/conformance.md
 #   make bench-captures    captures beside tshark, into docs/benchmarks-captures.md
 #   make bench-spark       the pipeline beside tshark with Spark, into docs/benchmarks-spark.md
+#   make bench-speed       the compiled engine beside the fused code, into docs/benchmarks-speed.md
 #   make test-python PYTHON_SUITE=trixie   the tests but Spark's, with another Debian release's Python
 #   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise
 PYTHON ?= python3
@@ -31,7 +33,7 @@ SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol tests
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 
-.PHONY: demo demo-spark speed test test-speed test-python check bench bench-captures bench-spark fuzz generate import-schemas conformance drift
+.PHONY: demo demo-spark speed test test-speed test-python check bench bench-captures bench-spark bench-speed fuzz fuzz-speed generate import-schemas conformance drift
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -104,6 +106,12 @@ bench-spark: $(SPARK)
 
 fuzz: $(FUZZER)
 	$(RUN) -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
+
+fuzz-speed: $(ENGINE)
+	$(RUN) -m tests.fuzz.sanitized --seconds $(FUZZ_SECONDS)
+
+bench-speed: $(ENGINE) $(PEERS)
+	$(RUN) -m tools.bench_speed --write
 
 conformance: $(READY)
 	$(RUN) -m tools.conformance --write

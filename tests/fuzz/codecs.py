@@ -65,6 +65,9 @@ def from_wire(found: Codec[Any], wire: bytes) -> None:
     assert encoded == wire or found.non_canonical(wire)
     assert found.encode(found.decode(encoded)) == encoded
     repr(value)
+    for mask in (False, True):
+        expected = msgspec.json.encode(found.to_json(value, mask=mask))
+        assert found.decode_to_json_text(wire, mask=mask) == expected
     json.dumps(found.to_json(value, mask=True, records="size"))
     obj = found.to_json(value)
     again = found.from_json(json.loads(json.dumps(obj)))
