@@ -35,6 +35,7 @@
     │   │   └── AuthenticationError    the broker refused the credentials (admin/errors.py)
     │   ├── RequestTimedOutError   the time was over                     (admin/errors.py)
     │   └── BrokerError            the broker answered with an error code (admin/errors.py)
+    ├── FaultError             a fault on request that cannot be  (server/faults/words.py)
     ├── PolicyViolation        a request that a policy does not let pass   (server/policies.py)
     ├── OutputError            a folder that tables cannot be written to     (spark/publish.py)
     ├── StateError             another version wrote the state of a stream   (spark/flow_state.py)

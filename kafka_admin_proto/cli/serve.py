@@ -52,6 +52,10 @@ if TYPE_CHECKING:
               help="How late brokers see a change that another one was asked for.")  # fmt: skip
 @click.option("--control", type=click.Path(path_type=Path), metavar="SOCKET",
               help="Make a socket where kap serve-control stops and starts brokers.")  # fmt: skip
+@click.option("--api-versions", "versions", multiple=True, metavar="API=VERSIONS",
+              help="Have so many versions of an api only (Metadata=0-9), or none.")  # fmt: skip
+@click.option("--fault", "faults", multiple=True, metavar="NAME=VALUE...",
+              help="What goes wrong with requests, as in docs/server-faults.md.")  # fmt: skip
 @click.option("--log", is_flag=True, help="Show each request and its response on stderr.")
 def serve(
     brokers: int,
@@ -66,6 +70,8 @@ def serve(
     policy: str | None,
     alter_config_policy: str | None,
     configs: tuple[str, ...],
+    versions: tuple[str, ...],
+    faults: tuple[str, ...],
     propagation_delay: float,
     control: Path | None,
     log: bool,
@@ -97,9 +103,15 @@ def serve(
             rules=rules,
             create_topic_policy=_policy(policy),
             alter_config_policy=_policy(alter_config_policy),
+            api_versions=dict(
+                _pair(each, "=", "--api-versions takes API=VERSIONS") for each in versions
+            ),
             trace=_log if log else None,
         )
+        added = [cluster.faults.add_text(each) for each in faults]
         asyncio.run(_serve(cluster, control))
+        for fault in added:
+            print(f"fault {fault.text}: fired {fault.fired} times", file=sys.stderr)
     except OSError as error:
         where = f"{host}:{port}" if port else host
         raise click.UsageError(f"cannot serve on {where}: {error.strerror or error}") from None

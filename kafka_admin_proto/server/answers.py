@@ -7,11 +7,14 @@ who answer it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kafka_admin_proto.protocol.payloads import Request
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.failures import ControllerUnavailable
 from kafka_admin_proto.server.handlers import OF_BROKERS, Answer, Caller, respond
+from kafka_admin_proto.values import Message
 
 #: Metadata, ApiVersions, DescribeConfigs, ListPartitionReassignments, DescribeCluster,
 #: ListConfigResources, DescribeTopicPartitions.
@@ -49,7 +52,7 @@ class Answers:
 
         Raises ControllerUnavailable where a controller would have to answer.
         """
-        view = self._view(caller, request)
+        view = self.view(caller, request)
         kept = self._kept.get(self._number(view, caller))
         if kept is None:
             return None
@@ -61,17 +64,25 @@ class Answers:
 
     def answer(self, caller: Caller, request: Request) -> Answer | bytes:
         """The answer of a node, its records appended: as bytes where they will be wanted again."""
-        view = self._view(caller, request)
+        view = self.view(caller, request)
         answer = respond(view, request.api_key, request.body, caller)
         if view.quorum.available:  # else a broker could not create what Metadata asked for
-            self._views.state.append(answer.records)
+            self.append(answer.records)
         if answer.records or request.api_key not in _QUESTIONS:
             return answer
         body = answer.response.encode(request.api_version)
         self._keep(view, caller, request, body)
         return body
 
-    def _view(self, caller: Caller, request: Request) -> View:
+    def append(self, records: Sequence[Message]) -> None:
+        """Write the records of an answer to the log."""
+        self._views.state.append(records)
+
+    def view(self, caller: Caller, request: Request) -> View:
+        """The cluster as the one who answers has it: a broker, or the controller.
+
+        Raises ControllerUnavailable where there is no controller.
+        """
         if request.api_key in OF_BROKERS:
             return self._views.of(caller.node_id)
         if not self._views.state.quorum.available:

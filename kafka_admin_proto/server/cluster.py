@@ -31,6 +31,7 @@ from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
+    from kafka_admin_proto.server.faults.faults import Faults
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
     from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
     from kafka_admin_proto.server.security.access import Security
@@ -58,6 +59,8 @@ class Cluster:
     answers from its own view of the metadata log, which is ``propagation_delay_s`` behind.
     ``rules`` are those of CreateTopics, or with ``kip-4a`` and ``kip-4b`` a draft's messages beside
     Kafka's own (``server/drafts``). The policies are asked as KIP-108 has it.
+    ``api_versions`` are those of apis by name that it has not all of ("0-9"), or not at all
+    ("none"), as an older cluster.
     ``trace`` is called with each request and its response. With ``data`` the metadata log
     is kept in that folder, in Kafka's format, and a cluster that is there already goes on; without
     it the cluster is in memory and ends with its context.
@@ -81,6 +84,7 @@ class Cluster:
         rules: Rules = "shipped",
         create_topic_policy: CreateTopicPolicy | None = None,
         alter_config_policy: AlterConfigPolicy | None = None,
+        api_versions: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         trace: Trace | None = None,
     ) -> None:
@@ -117,6 +121,13 @@ class Cluster:
         self._log: ClusterLog | None = None
         self._limits = Limits() if limits is None else limits
         self._trace = trace
+        self._apis = served_apis(release, rules)
+        if api_versions:
+            from kafka_admin_proto.server.faults.older import with_versions
+
+            self._apis = with_versions(self._apis, api_versions)
+        self._faults: Faults | None = None
+        self._service: Service | None = None
         self._nodes: dict[int, Node] = {}
         self._state: State | None = None
         self._views: Views | None = None
@@ -154,6 +165,17 @@ class Cluster:
             raise RuntimeError(_NOT_STARTED)
         return self._views
 
+    @property
+    def faults(self) -> Faults:
+        """Faults on request, to be added and removed in any thread, before the start too."""
+        if self._faults is None:
+            from kafka_admin_proto.server.faults.faults import Faults
+
+            self._faults = Faults()
+            if self._service is not None:
+                self._service.faults = self._faults
+        return self._faults
+
     def delay_metadata(self, delay_s: float, broker: int | None = None) -> None:
         """Let a broker, or all, see changes so many seconds after they were made.
 
@@ -189,13 +211,14 @@ class Cluster:
         self._set_up(state)
         views = self._views = Views(state)
         self.delay_metadata(self._propagation_delay_s)
-        service = Service(
+        service = self._service = Service(
             Answers(views),
-            served_apis(self._release, self._rules),
+            self._apis,
             self._limits,
             memoryview(bytearray(_RECEIVE_BYTES)),
             self._trace,
             self._rules if self._rules in DIALECTS else "kafka",
+            self._faults,
         )
         accept: Callable[[Node, Listener], asyncio.BaseProtocol] = partial(NodeConnection, service)
         if self._security is not None:
@@ -210,6 +233,7 @@ class Cluster:
         state.sync_delay_s = self._sync_delay_s
         state.rules = self._rules
         state.later = self._timers.later
+        state.apis = self._apis
         state.create_topic_policy = self._create_topic_policy
         state.alter_config_policy = self._alter_config_policy
         for policy in (self._create_topic_policy, self._alter_config_policy):

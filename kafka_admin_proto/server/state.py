@@ -11,6 +11,7 @@ from uuid import UUID
 
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.messages.partition_record import PartitionRecord
+from kafka_admin_proto.protocol.versions import Api
 from kafka_admin_proto.records.cluster_state import ClusterState
 from kafka_admin_proto.server.brokers.view import (
     BROKER_LOGGER_RESOURCE,
@@ -74,6 +75,8 @@ class State(View):
         self.controller_state = self
         #: "shipped", "kip-4" for CreateTopics by the letter of the proposal, or a draft's dialect.
         self.rules = "shipped"
+        #: What the nodes list where that is less than the release has; empty: all of it.
+        self.apis: tuple[Api, ...] = ()
         self.create_topic_policy: CreateTopicPolicy | None = None
         self.alter_config_policy: AlterConfigPolicy | None = None
         #: Seconds until a replica that is there is in sync.

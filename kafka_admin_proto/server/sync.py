@@ -6,11 +6,14 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState
 from kafka_admin_proto.server.cluster import Cluster
 from kafka_admin_proto.server.state import State
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.faults.faults import Faults
 
 _T = TypeVar("_T")
 
@@ -41,6 +44,11 @@ class SyncCluster:
     def state(self) -> State:
         """What the cluster's metadata log says; it changes in another thread."""
         return self._cluster.state
+
+    @property
+    def faults(self) -> Faults:
+        """As ``Cluster.faults``; it is changed from any thread."""
+        return self._cluster.faults
 
     def delay_metadata(self, delay_s: float, broker: int | None = None) -> None:
         """As ``Cluster.delay_metadata``."""

@@ -33,6 +33,7 @@ _NOT_NEEDED = (
     "kafka_admin_proto.protocol.connection.client",
     "kafka_admin_proto.schema.kip_reader",  # drafts
     "kafka_admin_proto.server.configs.values",
+    "kafka_admin_proto.server.faults",  # with --fault
     "kafka_admin_proto.server.log",  # with --data
     "kafka_admin_proto.server.security",  # with --listener or --users
     "kafka_admin_proto.spark",

@@ -33,7 +33,8 @@ def handle(state: View, request: ApiVersionsRequest, caller: Caller) -> Answer:
         ApiVersionsResponse(
             api_keys=[
                 ApiVersion(each.api_key, each.versions.lowest, each.versions.highest)
-                for each in served_apis(state.release, state.controller_state.rules)
+                for each in state.controller_state.apis
+                or served_apis(state.release, state.controller_state.rules)
             ],
             supported_features=[
                 SupportedFeatureKey(each.name, each.min, each.max)

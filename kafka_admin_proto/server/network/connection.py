@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.protocol.payloads import Request
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.server.answers import Answers
+    from kafka_admin_proto.server.faults.faults import Faults
     from kafka_admin_proto.values import Message
 
 #: Bytes of answers that are written at once, about: a client that does not read stops its server.
@@ -46,9 +47,9 @@ _CONTROLLER_S = 60.0
 Trace = Callable[[int, RequestReceived, "Message"], None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Service:
-    """What all connections of a cluster share.
+    """What all connections of a cluster share. ``faults`` is None until there is one.
 
     ``buffer`` is where the kernel writes what a client sent: it is read at once, so that one does
     for all connections of an event loop. (The bytes object that a plain protocol gets is made with
@@ -61,6 +62,7 @@ class Service:
     buffer: memoryview
     trace: Trace | None
     dialect: str = "kafka"
+    faults: Faults | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class NodeConnection(asyncio.BufferedProtocol):
     def __init__(
         self, service: Service, node: Node, listener: Listener, access: Access | None = None
     ) -> None:
-        self._service = service
+        self.service = service
         self._node = node
         self._listener = listener
         self._access = access
@@ -131,11 +133,11 @@ class NodeConnection(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes of the client go."""
-        return self._service.buffer
+        return self.service.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes of the client are there; what they ask is answered at once."""
-        self._connection.receive_data(self._service.buffer[:nbytes])
+        self._connection.receive_data(self.service.buffer[:nbytes])
         self._answer()
 
     def eof_received(self) -> bool:
@@ -153,18 +155,23 @@ class NodeConnection(asyncio.BufferedProtocol):
         self._writable = True
         self._go_on()
 
-    def hold(self, seconds: float) -> None:
-        """Read and answer nothing for so long: requests wait where they are, their order stays."""
+    def hold(self, seconds: float, then: Callable[[], None] | None = None) -> None:
+        """Read and answer nothing for so long: requests wait where they are, their order stays.
+
+        ``then`` is called before the next one is looked at; it may hold the connection again.
+        """
         self._held = True
         if self._transport is not None:
             self._transport.pause_reading()
         if seconds > 0:
-            self._loop.call_later(seconds, self._release)
+            self._loop.call_later(seconds, self._release, then)
         else:
-            self._loop.call_soon(self._release)
+            self._loop.call_soon(self._release, then)
 
-    def _release(self) -> None:
+    def _release(self, then: Callable[[], None] | None = None) -> None:
         self._held = False
+        if then is not None:
+            then()
         self._go_on()
 
     def _go_on(self) -> None:
@@ -231,7 +238,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         request = event.request
         if event.turn < 0 or request.body is None:
             return b""
-        service = self._service
+        service = self.service
         assert request.header is not None
         caller = Caller(
             self._node.id,
@@ -242,6 +249,8 @@ class NodeConnection(asyncio.BufferedProtocol):
             principal=self._principal,
         )
         try:
+            if service.faults is not None and service.faults.happen(self, event, caller):
+                return b""
             body = service.answers.encoded(caller, request)
         except ControllerUnavailable:
             self._wait_for_controller(event)
@@ -251,10 +260,32 @@ class NodeConnection(asyncio.BufferedProtocol):
             throttled_ms: int = getattr(answer.response, "throttle_time_ms", 0)
             if throttled_ms > 0:  # KIP-219: the answer goes out now, and nothing is read meanwhile
                 self.hold(throttled_ms / 1000)
-        if service.trace is not None:
-            service.trace(self._node.id, event, _decoded(answer, request))
+        return self.encoded(event, answer)
+
+    def encoded(self, event: RequestReceived, answer: Answer | bytes) -> bytes:
+        """The frame of an answer whose records are appended."""
+        if self.service.trace is not None:
+            self.service.trace(self._node.id, event, _decoded(answer, event.request))
         response = answer if isinstance(answer, bytes) else answer.response
         return self._connection.send(response, to=event)
+
+    def write(self, data: bytes) -> None:
+        """Write bytes that ``encoded`` gave, or what a fault has made of them."""
+        if data and self._transport is not None:
+            self._transport.write(data)
+
+    def finish(self) -> None:
+        """Close the connection once all that was written is sent."""
+        self._held = True
+        if self._transport is not None:
+            self._transport.close()
+
+    def silence(self, protocol: asyncio.Protocol) -> None:
+        """Answer nothing any more; the protocol has what else comes, and the end."""
+        self._held = True
+        if self._transport is not None:
+            self._transport.set_protocol(protocol)
+            self._transport.resume_reading()
 
     def _refuse_later(self, error: SaslError) -> None:
         """Answer a client that failed to authenticate after a while, so that guessing is slow."""
@@ -265,7 +296,7 @@ class NodeConnection(asyncio.BufferedProtocol):
 
     def _wait_for_controller(self, event: RequestReceived) -> None:
         """Answer nothing more until a controller can be asked, as long as brokers wait."""
-        waiting = self._service.answers.quorum.waiting
+        waiting = self.service.answers.quorum.waiting
 
         def go_on() -> None:
             timer.cancel()

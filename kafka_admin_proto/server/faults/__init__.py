@@ -1,0 +1,8 @@
+"""Faults on request: answers that are late, wrong, cut off or missing, for tests of clients.
+
+    with cluster.faults.add(api="Metadata", error="UNKNOWN_SERVER_ERROR", count=2) as fault:
+        ...                     # what a client does
+        fault.fired             # 2
+
+Imported only where a cluster has faults; ``docs/server-faults.md`` has all words.
+"""

@@ -1,0 +1,44 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.protocol.ByteBufferAccessor;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.protocol.MessageUtil;
+import org.apache.kafka.common.requests.AbstractRequest;
+import org.apache.kafka.common.requests.AbstractResponse;
+
+/**
+ * What Kafka answers to a request that failed as a whole, one a line:
+ * "KEY VERSION CODE BODY", the request's body in base64, gets the response's body in base64,
+ * or "refused" where Kafka has none.
+ */
+public final class ErrorResponseTool {
+    public static void main(String[] args) throws Exception {
+        BufferedReader requests = new BufferedReader(
+            new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        String line;
+        while ((line = requests.readLine()) != null) {
+            String[] words = line.split(" ", -1);
+            ApiKeys api = ApiKeys.forId(Integer.parseInt(words[0]));
+            short version = Short.parseShort(words[1]);
+            ByteBuffer body = ByteBuffer.wrap(Base64.getDecoder().decode(words[3]));
+            AbstractResponse response;
+            try {
+                AbstractRequest request = AbstractRequest.parseRequest(
+                    api, version, new ByteBufferAccessor(body)).request;
+                Errors error = Errors.forCode(Short.parseShort(words[2]));
+                response = request.getErrorResponse(0, error.exception());
+            } catch (RuntimeException refused) { // enums that do not exist, null lists
+                System.out.println("refused");
+                continue;
+            }
+            ByteBuffer answer = MessageUtil.toByteBufferAccessor(response.data(), version).buffer();
+            byte[] bytes = new byte[answer.remaining()];
+            answer.get(bytes);
+            System.out.println(Base64.getEncoder().encodeToString(bytes));
+        }
+    }
+}
