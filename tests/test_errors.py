@@ -14,7 +14,7 @@ from kafka_admin_proto import errors
 PACKAGE = Path(kafka_admin_proto.__file__).parent
 ROOT = "KafkaAdminProtoError"
 #: Exceptions that are caught in the room that raises them.
-INTERNAL = {"ControllerUnavailable", 
+INTERNAL = {"ControllerUnavailable",
     "ApiFailure", "ClosedPipe", "ConfigFailure", "Damage", "Fallback", "PolicyFailure",
 }  # fmt: skip
 #: One line of the tree: bars, branch, name, what it means, what else it is or where it is defined.

@@ -25,10 +25,10 @@ from kafka_admin_proto.messages.register_controller_record import (
 from kafka_admin_proto.records.metadata_names import METADATA_VERSION
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS, Listener
+from kafka_admin_proto.server.partition_changes import ELIGIBLE_REPLICAS
 from kafka_admin_proto.server.state import BROKER_RESOURCE, State
 from kafka_admin_proto.values import Message
 
-_ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 #: A static quorum has no dynamic voters.
 _OF_QUORUM = "kraft.version"
 _UNFENCE, _FENCE = -1, 1
@@ -53,7 +53,7 @@ def first_records(release: str) -> list[Message]:
         for each in features
         if each.name != _OF_QUORUM and each.default > 0
     ]
-    if any(each.name == _ELIGIBLE_REPLICAS and each.default for each in features):
+    if any(each.name == ELIGIBLE_REPLICAS and each.default for each in features):
         records.append(ConfigRecord(BROKER_RESOURCE, "", "min.insync.replicas", "1"))
     return records
 

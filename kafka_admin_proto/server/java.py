@@ -9,6 +9,8 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DOUBLE = re.compile(
     r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII
 )
+#: Places in the table of a HashSet that has not grown.
+_SMALL_TABLE = 16
 #: What String.trim takes off.
 _BLANKS = "".join(map(chr, range(0x21)))
 
@@ -81,3 +83,8 @@ def hash_order(names: Iterable[str], table: int = 16) -> list[str]:
         return (value ^ value >> 16) & table - 1
 
     return sorted(unique, key=bucket)
+
+
+def small_set_order(numbers: Iterable[int]) -> list[int]:
+    """The order in which a HashSet of a dozen Integers at most iterates over them."""
+    return sorted(set(numbers), key=lambda each: (each ^ each >> 16) & _SMALL_TABLE - 1)

@@ -12,12 +12,14 @@ from uuid import UUID
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.records.cluster_state import Partition, Topic
 from kafka_admin_proto.server.assignments import directory_of
+from kafka_admin_proto.server.java import small_set_order
 from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
 
 NO_LEADER = -1
 _SAME_LEADER = -2
 _RECOVERED, _RECOVERING = 0, 1
-_ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
+#: The feature by which partitions have eligible leader replicas (KIP-966).
+ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 
 
 class Election(Enum):
@@ -101,8 +103,8 @@ def unclean_allowed(state: State, topic: str) -> bool:
 
 
 def eligible_replicas(state: State) -> bool:
-    """Whether partitions have eligible leader replicas (KIP-966)."""
-    return state.cluster.features.get(_ELIGIBLE_REPLICAS, 0) > 0
+    """Whether partitions have eligible leader replicas."""
+    return state.cluster.features.get(ELIGIBLE_REPLICAS, 0) > 0
 
 
 def min_in_sync(state: State, topic: Topic) -> int:
@@ -153,8 +155,10 @@ class _Target:
         if len(self.in_sync) >= least:
             self.eligible = []
             return
-        candidates = {*self.eligible, *now.isr} - {*self.in_sync, unclean_shutdown}
-        self.eligible = sorted(each for each in candidates if each is not None)
+        candidates = small_set_order([*self.eligible, *now.isr])
+        self.eligible = [
+            each for each in candidates if each not in self.in_sync and each != unclean_shutdown
+        ]
 
 
 class _LeaderElection:

@@ -20,7 +20,9 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.messages import alter_client_quotas_request as quotas
 from kafka_admin_proto.messages import alter_user_scram_credentials_request as scram
+from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
+from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
 from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
@@ -91,6 +93,18 @@ def test_a_dry_run_changes_no_feature() -> None:
     for validate_only in (True, False):
         served.ask(UpdateFeaturesRequest(1000, [update], validate_only))
         assert ("group.version" in served.state.cluster.features) == validate_only
+
+
+def test_min_in_sync_is_that_of_all_brokers_where_leaders_are_eligible_by_it() -> None:
+    served = Served()
+    name = "eligible.leader.replicas.version"
+    served.state.append(
+        [ConfigRecord(4, "", "min.insync.replicas", None), FeatureLevelRecord(name, 0),
+         ConfigRecord(4, "2", "min.insync.replicas", "2")]
+    )  # fmt: skip
+    served.ask(UpdateFeaturesRequest(1000, [FeatureUpdateKey(name, 1, False, 1)]))
+    configs = served.state.cluster.configs
+    assert configs == {(4, ""): {"min.insync.replicas": "1"}}
 
 
 @pytest.mark.parametrize("release", ["4.3", "3.9"])

@@ -12,6 +12,7 @@ from kafka_admin_proto.messages.broker_registration_change_record import (
     BrokerRegistrationChangeRecord,
 )
 from kafka_admin_proto.records.cluster_state import Partition, Topic
+from kafka_admin_proto.server.java import small_set_order
 from kafka_admin_proto.server.partition_changes import (
     NO_LEADER,
     Election,
@@ -119,6 +120,8 @@ def catch_up(state: State, runs: Callable[[int], bool] = lambda _: True) -> None
         joining = joinable(state, partition, runs)
         if joining:
             in_sync = [*partition.isr, *joining]
+            if state.release != "3.9":  # its leaders keep them in a set of Scala's
+                in_sync = small_set_order(in_sync)
             records += _changed(state, topic, number, in_sync=in_sync, recovered=True)
     state.append(records)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from kafka_admin_proto.messages.clear_elr_record import ClearElrRecord
 from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.server.authorizer.access import allows
 from kafka_admin_proto.server.authorizer.resources import resource_of
@@ -24,6 +25,7 @@ from kafka_admin_proto.server.failures import (
     ApiFailure,
 )
 from kafka_admin_proto.server.java import hash_order, parse_integer
+from kafka_admin_proto.server.partition_changes import eligible_replicas
 from kafka_admin_proto.server.policies import ConfigMetadata, check_configs
 from kafka_admin_proto.server.state import (
     BROKER_LOGGER_RESOURCE,
@@ -185,6 +187,17 @@ def apply(state: State, change: Change, caller: Caller) -> list[Message]:
     return [ConfigRecord(change.kind, change.name, name, value) for name, value in values.items()]
 
 
+def forget_eligible(state: State, records: Sequence[Message]) -> list[Message]:
+    """Records by which partitions have no eligible leaders where it changed how many suffice."""
+    if not eligible_replicas(state):
+        return []
+    return [
+        ClearElrRecord(each.resource_name if each.resource_type == TOPIC_RESOURCE else "")
+        for each in records
+        if isinstance(each, ConfigRecord) and each.name == _MIN_IN_SYNC
+    ]
+
+
 def _in_list(state: State, kind: int, name: str, now: str | None, what: int, value: str) -> str:
     known = state.definitions.topics if kind == TOPIC_RESOURCE else state.definitions.brokers
     if kind not in (TOPIC_RESOURCE, BROKER_RESOURCE):
@@ -206,7 +219,7 @@ def _check(
     now: Configs,
 ) -> None:
     kind, name = change.kind, change.name
-    if kind == BROKER_RESOURCE and state.cluster.features.get("eligible.leader.replicas.version"):
+    if kind == BROKER_RESOURCE and eligible_replicas(state):
         _check_min_in_sync(name, altered, dropped)
     match kind:
         case 2:

@@ -10,7 +10,7 @@ from kafka_admin_proto.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
-from kafka_admin_proto.server.configs.changes import SET, Change, apply, prepare
+from kafka_admin_proto.server.configs.changes import SET, Change, apply, forget_eligible, prepare
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State
@@ -39,4 +39,5 @@ def handle(state: State, request: AlterConfigsRequest, caller: Caller) -> Answer
                 failure = found
         code, text = (0, None) if failure is None else (failure.code, failure.message)
         rows.append(AlterConfigsResourceResponse(code, text, change.kind, change.name))
+    records += forget_eligible(state, records)
     return Answer(AlterConfigsResponse(responses=rows), [] if request.validate_only else records)

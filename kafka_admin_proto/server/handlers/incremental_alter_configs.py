@@ -12,7 +12,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
-from kafka_admin_proto.server.configs.changes import Change, apply, prepare
+from kafka_admin_proto.server.configs.changes import Change, apply, forget_eligible, prepare
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import BROKER_LOGGER_RESOURCE, State
@@ -40,6 +40,7 @@ def handle(state: State, request: IncrementalAlterConfigsRequest, caller: Caller
                 failure = found
         code, text = (0, None) if failure is None else (failure.code, failure.message)
         rows.append(AlterConfigsResourceResponse(code, text, change.kind, change.name))
+    records += forget_eligible(state, records)
     return Answer(
         IncrementalAlterConfigsResponse(responses=rows), [] if request.validate_only else records
     )

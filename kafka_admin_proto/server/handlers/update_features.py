@@ -6,6 +6,7 @@ Versions: 1 kinds of downgrade and a dry run (KIP-778), 2 one result for the who
 
 from __future__ import annotations
 
+from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
 from kafka_admin_proto.messages.update_features_request import (
     FeatureUpdateKey,
@@ -19,11 +20,13 @@ from kafka_admin_proto.records.metadata_names import METADATA_VERSION
 from kafka_admin_proto.server.failures import INVALID_UPDATE_VERSION, ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.java import hash_order
-from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.partition_changes import ELIGIBLE_REPLICAS
+from kafka_admin_proto.server.state import BROKER_RESOURCE, State
 from kafka_admin_proto.values import Message
 
 _UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE = 1, 2, 3
 _LAST_WITH_RESULTS = 1
+_MIN_IN_SYNC = "min.insync.replicas"
 #: Levels of metadata.version that changed no record, so that they can be left again.
 _WITHOUT_CHANGES = frozenset({16, 18, 19, 20, 21, 22})
 #: It is of the quorum, not of the log: a change of it is not in the records of features.
@@ -51,6 +54,9 @@ def handle(state: State, request: UpdateFeaturesRequest, caller: Caller) -> Answ
             failures[name] = failure
         else:
             records += [] if name == _OF_QUORUM else [record]
+    eligible = updates.get(ELIGIBLE_REPLICAS)
+    if eligible is not None and eligible.max_version_level > 0:
+        records = [*_for_all_brokers(state), *records]
     response = UpdateFeaturesResponse(error_message="" if each_for_itself else None)
     if each_for_itself:
         for name in updates:
@@ -62,6 +68,21 @@ def handle(state: State, request: UpdateFeaturesRequest, caller: Caller) -> Answ
             UpdatableFeatureResult(each.feature, 0, "NONE") for each in request.feature_updates
         ]
     return Answer(response, [] if request.validate_only else records)
+
+
+def _for_all_brokers(state: State) -> list[Message]:
+    """``min.insync.replicas`` is the same for all brokers where leaders are eligible by it."""
+    records = []
+    if _MIN_IN_SYNC not in state.configs(BROKER_RESOURCE, ""):
+        value = state.static[state.controller].get(_MIN_IN_SYNC, "1")
+        records.append(ConfigRecord(BROKER_RESOURCE, "", _MIN_IN_SYNC, value))
+    own = sorted(name for kind, name in state.cluster.configs if kind == BROKER_RESOURCE and name)
+    records += [
+        ConfigRecord(BROKER_RESOURCE, name, _MIN_IN_SYNC, None)
+        for name in own
+        if _MIN_IN_SYNC in state.configs(BROKER_RESOURCE, name)
+    ]
+    return list(records)
 
 
 def _updated(state: State, update: FeatureUpdateKey) -> Message:

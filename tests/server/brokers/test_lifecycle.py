@@ -16,11 +16,16 @@ from kafka_admin_proto.messages import (
     DescribeQuorumRequest,
     DescribeTopicPartitionsRequest,
     ElectLeadersRequest,
+    IncrementalAlterConfigsRequest,
     ListPartitionReassignmentsRequest,
     MetadataRequest,
 )
 from kafka_admin_proto.messages.create_topics_request import CreatableTopicConfig
 from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+)
 from kafka_admin_proto.server import SyncCluster
 from tests.server.differential.wire import Nodes
 from tests.server.test_create_topics import topic
@@ -107,7 +112,7 @@ def test_a_broker_that_is_stopped_hands_over(cluster: SyncCluster, nodes: Nodes)
     assert [each.node_id for each in nodes.ask(1, MetadataRequest(topics=[]), 12).brokers] == [2, 3]
     assert cluster.broker_states == {1: "ended", 2: "running", 3: "running"}
     cluster.start_broker(1)
-    until(lambda: partition(nodes, 0) == (2, 1, [2, 3, 1], []))  # it does not lead by itself
+    until(lambda: partition(nodes, 0) == (2, 1, [1, 2, 3], []))  # it does not lead by itself
     assert cluster.broker_states[1] == "running"
 
 
@@ -136,7 +141,7 @@ def test_a_broker_that_was_killed_is_fenced(cluster: SyncCluster, nodes: Nodes) 
     cluster.kill_broker(2)
     until(lambda: partition(nodes) == (3, 1, [3], [2]))
     cluster.start_broker(2)
-    until(lambda: partition(nodes) == (3, 1, [3, 2], []))
+    until(lambda: partition(nodes) == (3, 1, [2, 3], []))
 
 
 def test_starting_a_node_whose_session_lasts_takes_until_it_is_over() -> None:
@@ -180,7 +185,7 @@ def test_a_broker_that_is_fenced_runs_on(cluster: SyncCluster, nodes: Nodes) -> 
     cluster.start_broker(2)
     assert cluster.broker_states[2] == "fenced"  # until it may be there again
     cluster.unfence_broker(2)
-    until(lambda: partition(nodes) == (3, 1, [3, 2], []))
+    until(lambda: partition(nodes) == (3, 1, [2, 3], []))
 
 
 # Eligible leader replicas (KIP-966), and what 3.9 does without them.
@@ -199,6 +204,19 @@ def test_the_last_ones_in_sync_are_eligible(cluster: SyncCluster, nodes: Nodes) 
     assert (partition(nodes), eligible(nodes)) == ((-1, 1, [], [1, 2]), ([1, 2], [1]))
     cluster.unfence_broker(2)
     until(lambda: partition(nodes) == (2, 2, [2, 3], [1]))
+    assert eligible(nodes) == ([], [])
+
+
+@pytest.mark.parametrize("resource", [(2, "t"), (4, "")])
+def test_nobody_is_eligible_when_the_number_that_suffices_changes(
+    cluster: SyncCluster, nodes: Nodes, resource: tuple[int, str]
+) -> None:
+    create(nodes, [1, 2, 3], {"min.insync.replicas": "2"})
+    cluster.fence_broker(2)
+    cluster.fence_broker(3)
+    assert eligible(nodes) == ([3], [])
+    row = AlterConfigsResource(*resource, [AlterableConfig("min.insync.replicas", 0, "3")])
+    nodes.ask(0, IncrementalAlterConfigsRequest([row]), 1)
     assert eligible(nodes) == ([], [])
 
 

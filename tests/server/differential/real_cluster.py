@@ -164,7 +164,8 @@ def main() -> int:
             sides.reset()
 
         run(sides, arguments.steps, report, arguments.seed)
-        print(f"{sides.steps} steps, {count} with differences that are not listed")
+        ended = f" ({sides.outages})" if isinstance(sides, OutageSides) else ""
+        print(f"{sides.steps} steps{ended}, {count} with differences that are not listed")
     return int(count > 0)
 
 
