@@ -17,10 +17,22 @@ from tests.server.served import Served
 from tests.server.test_create_topics import create, topic
 
 
-@pytest.mark.parametrize(("release", "code"), [("4.3", 42), ("3.9", 15)])
-def test_a_key_of_a_share_group_that_is_none(release: str, code: int) -> None:
-    request = FindCoordinatorRequest(key_type=2, coordinator_keys=["x"])
-    (row,) = Served(release).ask(request).coordinators
+@pytest.mark.parametrize(
+    ("release", "version", "key", "code"),
+    [
+        ("4.3", 6, "x", 42),
+        ("4.3", 6, "a:AAAAAAAAAAAAAAAAAAAAAA:1", 15),
+        ("4.3", 6, "a:b:AAAAAAAAAAAAAAAAAAAAAA:1", 15),
+        ("4.3", 6, "a:AAAAAAAAAAAAAAAAAAAAAA:x", 42),
+        ("4.3", 6, " :AAAAAAAAAAAAAAAAAAAAAA:1", 42),
+        ("4.3", 5, "a:AAAAAAAAAAAAAAAAAAAAAA:1", 42),
+        ("3.9", 6, "x", 15),
+        ("3.9", 5, "x", 42),
+    ],
+)
+def test_a_key_of_a_share_group(release: str, version: int, key: str, code: int) -> None:
+    request = FindCoordinatorRequest(key_type=2, coordinator_keys=[key])
+    (row,) = Served(release).ask(request, version).coordinators
     assert row.error_code == code
 
 

@@ -29,6 +29,8 @@ from kafka_admin_proto.server.failures import (
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.java import parse_integer
+from kafka_admin_proto.topic_ids import topic_id_from_text
 
 _GROUP, _TRANSACTION, _SHARE = 0, 1, 2
 _SEVERAL_KEYS = 4
@@ -45,39 +47,45 @@ def handle(state: View, request: FindCoordinatorRequest, caller: Caller) -> Answ
 
     A caller who may not describe one has its error; share groups are for brokers.
     """
-    share = request.key_type == _SHARE
-    if request.key_type in (_GROUP, _TRANSACTION) or (share and state.release < "4"):
-        code, text = COORDINATOR_NOT_AVAILABLE, ""
-    elif share:
-        code, text = INVALID_REQUEST, ""
-    else:
-        code, text = INVALID_REQUEST, MALFORMED
     if caller.version >= _SEVERAL_KEYS:
-        if (
-            share
-            and caller.version >= _SHARE_GROUPS
-            and not allows_on_cluster(state, caller, CLUSTER_ACTION)
-        ):
-            code, text = CLUSTER_AUTHORIZATION_FAILED, NOT_AUTHORIZED[CLUSTER_AUTHORIZATION_FAILED]
-        rows = [
-            Coordinator(key, -1, "", -1, _unauthorized(state, caller, request, key) or code, text)
-            for key in request.coordinator_keys
-        ]
+        rows = []
+        for key in request.coordinator_keys:
+            code, text = _refusal(state, request.key_type, key, caller)
+            rows.append(Coordinator(key, -1, "", -1, code, text))
         return Answer(FindCoordinatorResponse(coordinators=rows))
-    code = _unauthorized(state, caller, request, request.key) or code
-    if caller.version >= 1:
-        text = text or _TEXTS[code]
+    code, _ = _refusal(state, request.key_type, request.key, caller)
+    text = _TEXTS[code] if caller.version >= 1 else ""
     return Answer(
         FindCoordinatorResponse(error_code=code, error_message=text, node_id=-1, host="", port=-1)
     )
 
 
-def _unauthorized(state: View, caller: Caller, request: FindCoordinatorRequest, key: str) -> int:
-    """The error of a key that the caller may not describe; 0 where it may."""
-    if request.key_type == _GROUP and not allows(state, caller, DESCRIBE, GROUP, key):
-        return GROUP_AUTHORIZATION_FAILED
-    if request.key_type == _TRANSACTION and not allows(
-        state, caller, DESCRIBE, TRANSACTIONAL_ID, key
-    ):
-        return TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    return 0
+def _refusal(state: View, kind: int, key: str, caller: Caller) -> tuple[int, str]:
+    """(error code, its message from version 4 on) of a key."""
+    if kind == _GROUP and not allows(state, caller, DESCRIBE, GROUP, key):
+        return GROUP_AUTHORIZATION_FAILED, ""
+    if kind == _TRANSACTION and not allows(state, caller, DESCRIBE, TRANSACTIONAL_ID, key):
+        return TRANSACTIONAL_ID_AUTHORIZATION_FAILED, ""
+    if kind == _SHARE:
+        if caller.version < _SHARE_GROUPS:
+            return INVALID_REQUEST, ""
+        if not allows_on_cluster(state, caller, CLUSTER_ACTION):
+            code = CLUSTER_AUTHORIZATION_FAILED
+            return code, NOT_AUTHORIZED[code]
+        if state.release >= "4" and not _is_share_key(key):  # 3.9 does not look
+            return INVALID_REQUEST, ""
+    if kind in (_GROUP, _TRANSACTION, _SHARE):
+        return COORDINATOR_NOT_AVAILABLE, ""
+    return INVALID_REQUEST, MALFORMED
+
+
+def _is_share_key(key: str) -> bool:
+    """Whether a key is "group:topic id:partition", as Kafka's ``SharePartitionKey``."""
+    rest, _, partition = key.rpartition(":")
+    group, _, topic_id = rest.rpartition(":")
+    try:
+        topic_id_from_text(topic_id)
+        parse_integer(partition, 32)
+    except ValueError:
+        return False
+    return bool(group.strip())
