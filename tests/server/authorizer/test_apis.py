@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from kafka_admin_proto.messages import CreateAclsRequest, CreateTopicsRequest
 from kafka_admin_proto.messages.create_acls_request import AclCreation
+from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.server.authorizer import rules
 from kafka_admin_proto.server.handlers import HANDLERS
 from tests.server.authorizer.refused import Case, cases
@@ -84,3 +86,18 @@ def test_every_api_is_looked_at() -> None:
     served = secured()
     asked = {case_of(served, name).request.api_key for name in _NAMES}
     assert asked | _SILENT == set(HANDLERS)
+
+
+def test_the_docs_have_these_rows() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "server-security.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    found = {row[0]: row[1:] for row in rows if "AUTHORIZATION_FAILED" in row[-1]}
+    words = {"id": "transactional id"}
+    expected = {
+        name: [
+            ", or ".join(f"{what} on the {words.get(where, where)}" for what, where in case.needs),
+            f"{case.error} {error_name(case.error)}",
+        ]
+        for name, case in cases(UUID(int=1))
+    }
+    assert found == expected

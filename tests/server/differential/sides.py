@@ -114,6 +114,11 @@ class Sides:
         lines = self._settled()
         assert not lines, f"the clusters differ before the first step: {lines}"
 
+    def address(self, side: int, user: str = "") -> str:
+        """The bootstrap addresses of a cluster; where a user logs in, or nobody does."""
+        nodes = self._users[user][side] if user else self.clusters[side]
+        return ",".join(map(":".join, nodes.addresses))
+
     def close(self) -> None:
         """End the connections."""
         for cluster in (*self.clusters, *itertools.chain(*self._users.values())):

@@ -1,0 +1,80 @@
+"""A real cluster with StandardAuthorizer and users who log in, and ours: drawn steps, Java's tools.
+
+``KAFKA_ADMIN_PROTO_SECURED_STEPS`` is how many steps are drawn; CI takes 60.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.admin.live.kafka_tools import KafkaTools
+from tests.oracle import require_oracle
+from tests.server.clients.normalised import normalised
+from tests.server.clients.pair import Pair, Side
+from tests.server.differential.real_cluster import both_secured, run_secured
+from tests.server.differential.requests.security import PASSWORDS
+from tests.server.differential.sides import Sides
+from tools.jars import fetch_runtime
+
+pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
+
+_RELEASE = "4.3.1"
+_STEPS = int(os.environ.get("KAFKA_ADMIN_PROTO_SECURED_STEPS", "60"))
+_SCRIPT = Path(__file__).parent / "secured_commands.txt"
+_NOBODY = "-"
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
+    require_oracle()
+    with both_secured(tmp_path_factory.mktemp("secured"), _RELEASE) as found:
+        yield found
+
+
+def test_drawn_steps(sides: Sides) -> None:
+    run_secured(sides, _STEPS)
+    assert sides.steps >= _STEPS / 2
+
+
+def test_javas_tools(sides: Sides, tmp_path: Path) -> None:
+    sides.reset()
+    for name, password in PASSWORDS.items():
+        (tmp_path / name).write_text(_login(name, password))
+    first, second = (Side(sides.address(side), sides.address(side)) for side in (0, 1))
+    pair = Pair(_RELEASE, first, second)
+    tools = KafkaTools(fetch_runtime(_RELEASE))
+    wrong = []
+    try:
+        lines = [each for each in _SCRIPT.read_text().splitlines() if not each.startswith("#")]
+        for line in lines:
+            who, *words = shlex.split(line.removeprefix("! "))
+
+            def asked(side: Side, who: str = who, words: list[str] = words) -> str:
+                number = (pair.real, pair.ours).index(side)
+                where = sides.address(number, "" if who == _NOBODY else who)
+                login = [] if who == _NOBODY else ["--command-config", str(tmp_path / who)]
+                outcome = tools.outcome(*words, "--bootstrap-server", where, *login)
+                text = f"{outcome.status}\n{outcome.stdout}\n--\n{outcome.stderr}"
+                shown = normalised(text.replace(where, side.bootstrap), side, tmp_path)
+                return "\n".join(sorted(shown.splitlines()))  # ACLs stand as they hash
+
+            ask = pair.change if line.startswith("! ") else pair.question
+            real, ours = ask(asked)
+            wrong += [] if real == ours else [(line, real, ours)]
+    finally:
+        tools.close()
+    assert wrong == []
+    assert len(lines) > 60
+
+
+def _login(name: str, password: str) -> str:
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    return (
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        f'sasl.jaas.config={module} required username="{name}" password="{password}";\n'
+    )
