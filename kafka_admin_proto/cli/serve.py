@@ -16,7 +16,7 @@ from kafka_admin_proto.server.cluster import Cluster, Rules
 from kafka_admin_proto.server.policies import load_policy
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from kafka_admin_proto.protocol.connection import RequestReceived
     from kafka_admin_proto.values import Message
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
               help="PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; may be repeated.")  # fmt: skip
 @click.option("--users", type=click.Path(dir_okay=False), metavar="FILE",
               help="Users who log in by SASL: lines NAME:PASSWORD.")  # fmt: skip
+@click.option("--acls", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Who may do what: a JSON list, as kap acls list writes it.")  # fmt: skip
 @click.option("--release", type=click.Choice(["4.3", "3.9"]), default="4.3", show_default=True,
               help="The release of Kafka whose versions, configs and answers it has.")  # fmt: skip
 @click.option("--data", type=click.Path(file_okay=False), metavar="DIR",
@@ -64,6 +66,7 @@ def serve(
     port: int,
     listeners: tuple[str, ...],
     users: str | None,
+    acls: str | None,
     release: str,
     data: str | None,
     rules: Rules,
@@ -97,6 +100,7 @@ def serve(
             port=port,
             listeners=_named(protocols),
             users=_users(users),
+            acls=_acls(acls),
             configs=pairs,
             data=data,
             propagation_delay_s=propagation_delay,
@@ -140,6 +144,14 @@ def _users(path: str | None) -> dict[str, str] | None:
     from kafka_admin_proto.server.security.users import read_users
 
     return read_users(path)
+
+
+def _acls(path: str | None) -> Sequence[Mapping[str, str]]:
+    if path is None:
+        return ()
+    from kafka_admin_proto.server.authorizer.files import read_acls
+
+    return read_acls(path)
 
 
 def _policy(name: str | None) -> Any:

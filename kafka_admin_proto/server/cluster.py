@@ -31,6 +31,7 @@ from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
+    from kafka_admin_proto.records.cluster_state import Acl
     from kafka_admin_proto.server.faults.faults import Faults
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
     from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
@@ -53,7 +54,8 @@ class Cluster:
 
     ``port`` is the first node's, the others have the next ones, and each further listener those
     behind them; 0 takes free ones. ``listeners`` are the security protocols of the listeners by
-    name, and ``users`` the passwords of users who log in by SASL. ``configs``
+    name, and ``users`` the passwords of users who log in by SASL. ``acls`` say who may do what, by
+    the names of Kafka's constants (``server/authorizer/files.py``). ``configs``
     are configs of every broker, as in its properties file; ``racks`` those of the nodes in their
     order. New replicas of a partition are in sync after ``sync_delay_s`` seconds. Each broker
     answers from its own view of the metadata log, which is ``propagation_delay_s`` behind.
@@ -76,6 +78,7 @@ class Cluster:
         port: int = 0,
         listeners: Mapping[str, str] = _LISTENERS,
         users: Mapping[str, str] | None = None,
+        acls: Sequence[Mapping[str, str]] = (),
         configs: Mapping[str, str] | None = None,
         racks: Sequence[str] = (),
         data: str | os.PathLike[str] | None = None,
@@ -92,10 +95,10 @@ class Cluster:
             raise ValueError(f"a cluster has one broker or more, not {brokers}")
         if racks and len(racks) != brokers:
             raise ValueError(f"{len(racks)} racks for {brokers} brokers; name one for each")
-        if rules in DIALECTS and "authorizer.class.name" in (configs or {}):
+        if rules in DIALECTS and (acls or "authorizer.class.name" in (configs or {})):
             raise ValueError(
                 f"the draft {rules} says nothing of who may do what; leave authorizer.class.name "
-                "out"
+                "and ACLs out"
             )
         self._brokers = brokers
         self._release = release
@@ -111,6 +114,12 @@ class Cluster:
             self._security = Security(listeners, users or {}, self._configs, release, limits)
             self._listeners = self._security.protocols
             self._configs = {**self._security.configs, **self._configs}
+        self._acls: list[Acl] = []
+        if acls:
+            from kafka_admin_proto.server.authorizer.files import AUTHORIZED, acls_of
+
+            self._acls = acls_of(acls)
+            self._configs = {**AUTHORIZED, **self._configs}
         self._racks = racks
         self._sync_delay_s = sync_delay_s
         self._propagation_delay_s = propagation_delay_s
@@ -199,6 +208,10 @@ class Cluster:
                 node.bind()
             self._nodes = {node.id: node for node in nodes}
             state = self._state = self._in_memory() if self._data is None else self._on_disk()
+            if self._acls:
+                from kafka_admin_proto.server.authorizer.files import records_of
+
+                state.append(records_of(self._acls, state.cluster))
             if self._security is not None:
                 await self._security.add_users(state)
         except BaseException:

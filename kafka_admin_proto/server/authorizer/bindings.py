@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from kafka_admin_proto.errors import RemoteProtocolError
+from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
 from kafka_admin_proto.messages.create_acls_request import AclCreation
 from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter
 from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
@@ -95,3 +98,30 @@ def _matches_name(wanted: DeleteAclsFilter | DescribeAclsRequest, acl: Acl) -> b
     if acl.pattern_type == LITERAL:
         return acl.resource_name == ANYTHING
     return name.startswith(acl.resource_name)
+
+
+def acl_of(row: AclCreation) -> Acl:
+    """The ACL of a request's row."""
+    return Acl(
+        row.resource_type,
+        row.resource_name,
+        row.resource_pattern_type,
+        row.principal,
+        row.host,
+        row.operation,
+        row.permission_type,
+    )
+
+
+def record_of(acl: Acl) -> AccessControlEntryRecord:
+    """The record of a new ACL."""
+    return AccessControlEntryRecord(
+        id=uuid4(),
+        resource_type=acl.resource_type,
+        resource_name=acl.resource_name,
+        pattern_type=acl.pattern_type,
+        principal=acl.principal,
+        host=acl.host,
+        operation=acl.operation,
+        permission_type=acl.permission_type,
+    )

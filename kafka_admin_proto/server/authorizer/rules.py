@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.records.cluster_state import Acl
 
 CLASS_CONFIG = "authorizer.class.name"
@@ -48,19 +48,19 @@ class AuthorizerSettings(msgspec.Struct, frozen=True):
 def authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | None:
     """What a broker's configs say; None where they name no authorizer.
 
-    Raises KafkaAdminProtoError for an authorizer of another class, and for a super user whose type
+    Raises SettingsError for an authorizer of another class, and for a super user whose type
     is missing.
     """
     name = configs.get(CLASS_CONFIG, "")
     if not name:
         return None
     if name != STANDARD_AUTHORIZER:
-        raise KafkaAdminProtoError(f"{CLASS_CONFIG} can only be {STANDARD_AUTHORIZER}, not {name}")
+        raise SettingsError(f"{CLASS_CONFIG} can only be {STANDARD_AUTHORIZER}, not {name}")
     users = [each.strip() for each in configs.get(SUPER_USERS_CONFIG, "").split(";")]
     for each in users:
         if each and ":" not in each:
             text = f"{SUPER_USERS_CONFIG} has {each!r}; name principals as TYPE:NAME, User:{each}"
-            raise KafkaAdminProtoError(text)
+            raise SettingsError(text)
     allow = configs.get(ALLOW_CONFIG, "").strip().lower() == "true"
     return AuthorizerSettings(frozenset(filter(None, users)), allow)
 

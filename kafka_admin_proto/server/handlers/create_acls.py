@@ -5,16 +5,14 @@ Versions: 1 pattern types (KIP-290), 2 flexible, 3 users as resources (KIP-373).
 
 from __future__ import annotations
 
-from uuid import uuid4
-
-from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
-from kafka_admin_proto.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_admin_proto.messages.create_acls_request import CreateAclsRequest
 from kafka_admin_proto.messages.create_acls_response import AclCreationResult, CreateAclsResponse
-from kafka_admin_proto.records.cluster_state import Acl
 from kafka_admin_proto.server.authorizer.bindings import (
+    acl_of,
     check_binding,
     check_codes,
     check_is_binding,
+    record_of,
 )
 from kafka_admin_proto.server.failures import NO_AUTHORIZER, SECURITY_DISABLED, ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
@@ -43,10 +41,10 @@ def handle(state: State, request: CreateAclsRequest, caller: Caller) -> Answer:
             rows.append(AclCreationResult(failure.code, failure.message))
             continue
         rows.append(AclCreationResult())
-        acl = _acl(each)
+        acl = acl_of(each)
         if acl not in existing:
             existing.add(acl)
-            records.append(_record(acl))
+            records.append(record_of(acl))
     return Answer(CreateAclsResponse(results=rows), records)
 
 
@@ -63,28 +61,3 @@ def refused(request: CreateAclsRequest, failure: ApiFailure, caller: Caller) -> 
     check_request(request)
     rows = [AclCreationResult(failure.code, failure.message) for _ in request.creations]
     return CreateAclsResponse(results=rows)
-
-
-def _acl(row: AclCreation) -> Acl:
-    return Acl(
-        row.resource_type,
-        row.resource_name,
-        row.resource_pattern_type,
-        row.principal,
-        row.host,
-        row.operation,
-        row.permission_type,
-    )
-
-
-def _record(acl: Acl) -> AccessControlEntryRecord:
-    return AccessControlEntryRecord(
-        id=uuid4(),
-        resource_type=acl.resource_type,
-        resource_name=acl.resource_name,
-        pattern_type=acl.pattern_type,
-        principal=acl.principal,
-        host=acl.host,
-        operation=acl.operation,
-        permission_type=acl.permission_type,
-    )

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.records.cluster_state import Acl
 from kafka_admin_proto.server.authorizer import rules
 from kafka_admin_proto.server.authorizer.rules import (
@@ -161,7 +161,7 @@ def test_settings() -> None:
          ALLOW_CONFIG: " TRUE "}
     )  # fmt: skip
     assert found == AuthorizerSettings(frozenset({"User:a", "User:CN=b,O=c"}), True)
-    with pytest.raises(KafkaAdminProtoError, match="name principals as TYPE:NAME, User:bob"):
+    with pytest.raises(SettingsError, match="name principals as TYPE:NAME, User:bob"):
         authorizer_settings({CLASS_CONFIG: STANDARD_AUTHORIZER, SUPER_USERS_CONFIG: "bob"})
-    with pytest.raises(KafkaAdminProtoError, match=f"can only be {STANDARD_AUTHORIZER}, not x"):
+    with pytest.raises(SettingsError, match=f"can only be {STANDARD_AUTHORIZER}, not x"):
         authorizer_settings({CLASS_CONFIG: "x"})

@@ -101,6 +101,7 @@ def both_secured(folder: Path, release: str) -> Iterator[Sides]:
         **_PATIENT,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": SUPER_USERS,
+        "sasl.enabled.mechanisms": "PLAIN",
     }
     with kraft(folder, release, nodes=3, properties=properties, listeners=[listener]) as real:
         configs = configs_of(real) | properties | listener_configs_of(real)
