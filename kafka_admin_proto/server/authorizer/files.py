@@ -46,7 +46,7 @@ def read_acls(path: str | os.PathLike[str]) -> list[Mapping[str, Any]]:
     try:
         found = msgspec.json.decode(Path(path).read_bytes())
         rows = found["acls"] if isinstance(found, dict) else found
-        return msgspec.convert(rows, list[dict[str, Any]])
+        return [*msgspec.convert(rows, list[dict[str, Any]])]
     except OSError as error:
         raise SettingsError(f"the ACLs in {path} cannot be read: {error.strerror}") from None
     except (msgspec.MsgspecError, KeyError) as error:
