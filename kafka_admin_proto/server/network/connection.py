@@ -25,7 +25,7 @@ from kafka_admin_proto.protocol.connection import (
     ServerConnection,
 )
 from kafka_admin_proto.protocol.headers import message_of
-from kafka_admin_proto.server.failures import ControllerUnavailable
+from kafka_admin_proto.server.failures import REQUEST_TIMED_OUT, ControllerUnavailable
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.network.node import Listener, Node
 
@@ -43,6 +43,7 @@ _WRITE_BYTES = 64 << 10
 _SLICE_S = 0.001
 #: How long a broker waits for a controller that a request can be forwarded to.
 _CONTROLLER_S = 60.0
+_TIMED_OUT = "The request timed out."
 #: Called with (node, request, response) for each answer.
 Trace = Callable[[int, RequestReceived, "Message"], None]
 
@@ -303,8 +304,15 @@ class NodeConnection(asyncio.BufferedProtocol):
             self._release()
 
         def give_up() -> None:
+            from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
+
             waiting.remove(go_on)
-            self.close()
+            request, self._forwarded = event.request, None
+            assert request.body is not None
+            failure = Failure(REQUEST_TIMED_OUT, _TIMED_OUT)
+            response = whole_answer(request.body, request.api_version, failure)
+            self.write(self.encoded(event, Answer(response)))
+            self._release()
 
         timer = self._loop.call_later(_CONTROLLER_S, give_up)
         waiting.append(go_on)

@@ -27,6 +27,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.server.network import connection
 from tests.server.differential.wire import Nodes
 from tests.server.test_create_topics import topic
 
@@ -307,6 +308,19 @@ def test_without_a_majority_the_controller_is_waited_for(
         cluster.start_broker(1)
         asking.join(_SECONDS)
         assert [each.error_code for each in answers] == [0]
+
+
+def test_a_controller_is_not_waited_for_without_end(
+    cluster: SyncCluster, nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_CONTROLLER_S", 0.0)
+    cluster.stop_broker(1)
+    cluster.stop_broker(2)
+    answer = nodes.ask(2, CreateTopicsRequest([topic("t")], timeout_ms=1000), 7)
+    (row,) = answer.topics
+    assert (row.name, row.error_code, row.error_message) == ("t", 7, "The request timed out.")
+    assert nodes.ask(2, MetadataRequest(topics=[]), 12).error_code == 0
+    assert cluster.state.quorum.waiting == []
 
 
 def test_nodes_start_when_there_are_enough_controllers(cluster: SyncCluster, nodes: Nodes) -> None:

@@ -42,7 +42,7 @@ class _Real:
 
 
 class OutageSides(Sides):
-    """A step may end a node, or start it again; at most one of them is away.
+    """A step may end a node, or start it again; at most one of them is away then.
 
     What is asked of one that is away is asked of the next one.
     """
@@ -52,43 +52,48 @@ class OutageSides(Sides):
     def __init__(self, real: Cluster, ours: SyncCluster) -> None:
         super().__init__(real.bootstrap, ours.bootstrap_servers, ours.state)
         self._of_nodes: tuple[_Nodes, _Nodes] = (_Real(real), ours)
-        self._away: int | None = None
+        self._away: set[int] = set()
         #: How many nodes have ended, and by what.
         self.outages: dict[str, int] = {"stop": 0, "kill": 0}
 
     @property
     def asked(self) -> list[int]:
-        return [each for each in range(self.nodes) if each != self._away]
+        return [each for each in range(self.nodes) if each not in self._away]
 
     def reset(self) -> None:
-        if self._away is not None:
-            self._start()
+        for each in sorted(self._away):
+            self.start(each)
         super().reset()
 
-    def _ask(self, step: Step) -> list[str]:
-        if step.outage:
-            self._end_or_start(step)
-            return []
-        if step.node == self._away:
-            step.node = (step.node + 1) % self.nodes
-        return super()._ask(step)
-
-    def _end_or_start(self, step: Step) -> None:
-        if self._away is not None:
-            self._start()
-            return
-        self._away = step.node
-        self.outages[step.outage] += 1
+    def end(self, node: int, outage: str) -> None:
+        """End a node, by its index, on both sides."""
+        self._away.add(node)
+        self.outages[outage] += 1
         for side, cluster in zip(self._of_nodes, self.clusters, strict=True):
-            end = side.stop_broker if step.outage == "stop" else side.kill_broker
-            end(step.node + 1)
-            cluster.forget(step.node)
+            end = side.stop_broker if outage == "stop" else side.kill_broker
+            end(node + 1)
+            cluster.forget(node)
 
-    def _start(self) -> None:
-        assert self._away is not None
-        node, self._away = self._away, None
+    def start(self, node: int) -> None:
+        """Start a node that is away, on both sides."""
         for side in self._of_nodes:
             side.start_broker(node + 1)
+        self._away.discard(node)
+
+    def settled(self) -> list[str]:
+        """Where the clusters differ once they have settled, on any node that runs."""
+        return self._settled()
+
+    def _ask(self, step: Step) -> list[str]:
+        if not step.outage:
+            while step.node in self._away:
+                step.node = (step.node + 1) % self.nodes
+            return super()._ask(step)
+        if self._away:
+            self.start(min(self._away))
+        else:
+            self.end(step.node, step.outage)
+        return []
 
     def _looked(self) -> list[str]:
         return super()._looked() or self._partitions_and_brokers()
