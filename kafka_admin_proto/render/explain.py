@@ -243,6 +243,8 @@ class _Words:
         meaning = meaning_of(self.message, path)
         if meaning is None:
             return None
+        if meaning.form == "api_key":
+            return partial(api_name, dialect=self.dialect)
         if meaning.form == "topic_id":
             return partial(self._of_topic_id, meaning)
         return meaning.text
@@ -254,7 +256,7 @@ class _Words:
     def _of_header(self, name: str, value: Any) -> str:
         if name == "request_api_key":
             self._api_key = value
-            return api_name(value)
+            return self.message.removesuffix("Request") or api_name(value)
         if name == "request_api_version" and self._api_key is not None and self.message:
             try:
                 flexible = catalog().entry(self.message, self.dialect).is_flexible(value)

@@ -118,9 +118,9 @@ def size(count: int) -> str:
     return f"{count} byte{'s' * (count != 1)}"
 
 
-def api_name(api_key: int) -> str:
-    """The api of that key, "CreateTopics"; "" for an unknown one."""
-    name = catalog().name_of(api_key, "request")
+def api_name(api_key: int, dialect: str = "kafka") -> str:
+    """The api of that key, "CreateTopics", Kafka's own where it has it; "" for an unknown one."""
+    name = catalog().name_of(api_key, "request") or catalog().name_of(api_key, "request", dialect)
     return "" if name is None else name.removesuffix("Request")
 
 
