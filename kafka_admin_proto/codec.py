@@ -11,12 +11,12 @@ import warnings
 from collections.abc import Callable
 from functools import cached_property
 from io import BytesIO
-from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, overload
 
 import msgspec
 from construct import Container
 
+from kafka_admin_proto.arguments import Buffer, as_bytes, check_offset, version_number
 from kafka_admin_proto.errors import (
     TrailingBytesError,
     UnknownMessageError,
@@ -37,7 +37,6 @@ from kafka_admin_proto.wire.options import LENIENT, OBSERVER, JsonOptions
 if TYPE_CHECKING:
     from kafka_admin_proto_speed import Engine
 
-Buffer = bytes | bytearray | memoryview
 #: Bytes above which the cyclic collector is paused while the fused code reads.
 _LARGE = 8 * 1024
 
@@ -50,6 +49,7 @@ class MessageValue(Protocol):
 
 
 M = TypeVar("M", bound=MessageValue)
+H = TypeVar("H", bound=MessageValue)
 #: Makes the classes of a message and of the structs in it, by name.
 MakeClasses = Callable[[MessageSpec], dict[str, type[Any]]]
 
@@ -156,6 +156,22 @@ class Codec(Generic[M]):
         value: M = self.grammar._parse(stream, Container({OBSERVER: observer}), "")
         return value, stream.tell()
 
+    def decode_behind(self, header: Codec[H], data: bytes, offset: int) -> tuple[H, int, M] | None:
+        """A header at ``offset``, its end, and this message as all that is behind it.
+
+        One call of the engine; None without it and for what it refuses, which is then read header
+        and body by themselves.
+        """
+        mine, other = self._engine, header._engine
+        if mine is None or other is None or len(data) > _LARGE:
+            return None
+        try:
+            return mine.read_behind(other, data, offset)
+        except MemoryError:
+            raise
+        except Exception:
+            return None
+
     def non_canonical(self, data: Buffer) -> list[str]:
         """What in a body is legal and yet not as encoding would write it, place by place."""
         notes = Notes()
@@ -183,6 +199,18 @@ class Codec(Generic[M]):
         if failure:
             _report(f"{self!r} writes by its tree what its {self.backend} code refuses ({failure})")
         return stream.getvalue()
+
+    def encode_behind(self, header: Codec[H], front: H, value: M) -> bytes:
+        """The bytes of a header's value, then those of this message's; raises as ``encode``."""
+        mine, other = self._engine, header._engine
+        if mine is not None and other is not None:
+            try:
+                return mine.write_behind(other, front, value)
+            except MemoryError:
+                raise
+            except Exception:
+                pass  # each by itself, with what is wrong
+        return header.encode(front) + self.encode(value)
 
     def encode_into(self, value: M, buffer: bytearray) -> None:
         """Write a body to the end of ``buffer``, which stays as it is if that fails."""
@@ -347,45 +375,6 @@ def codec(
         found = _make_codec(message, version, type, dialect)
         _codecs[key] = found
     return found
-
-
-def integer_check(rule: str) -> Callable[[int], int]:
-    """A function that gives a number as an ``int``.
-
-    It raises TypeError, with the rule, for anything but an integer, bools included.
-    """
-
-    def check(number: int) -> int:
-        if not isinstance(number, bool):
-            try:
-                return index(number)
-            except TypeError:
-                pass
-        raise TypeError(f"{rule}, not {shown(number)}")
-
-    return check
-
-
-version_number = integer_check("a version is an integer, as in codec(message, 1)")
-
-
-def check_offset(data: bytes, offset: int) -> None:
-    """Raise ValueError for an offset outside the data, whose end is inside."""
-    if not 0 <= offset <= len(data):
-        raise ValueError(f"offset {offset} is outside the {len(data)} bytes of data")
-
-
-def as_bytes(data: Any) -> bytes:
-    """The data as ``bytes``; TypeError for a text, a number or a list of numbers."""
-    if type(data) is bytes:
-        return data
-    try:
-        return bytes(memoryview(data))
-    except TypeError:
-        hint = "; bytes.fromhex reads hex" if isinstance(data, str) else ""
-        raise TypeError(
-            f"expected bytes, got an object of type {type(data).__name__}{hint}"
-        ) from None
 
 
 def _codec_named(name: str, version: int, dialect: str) -> Codec[Any]:

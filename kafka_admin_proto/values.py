@@ -12,7 +12,8 @@ from typing import Any, ClassVar, TypeVar, get_args
 
 import msgspec
 
-from kafka_admin_proto.codec import Buffer, Codec, codec
+from kafka_admin_proto.arguments import Buffer
+from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic, is_secret_name
 
 M = TypeVar("M", bound="Message")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from kafka_admin_proto.codec import Buffer, as_bytes
+from kafka_admin_proto.arguments import Buffer, as_bytes
 from kafka_admin_proto.errors import EncodeError, FrameError
 
 #: A broker's ``socket.request.max.bytes``: what no request it accepts is larger than.

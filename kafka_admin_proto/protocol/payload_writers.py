@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, overload
 
-from kafka_admin_proto.codec import version_number
+from kafka_admin_proto.arguments import version_number
+from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import EncodeError
 from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.protocol.headers import request_header_version, response_header_version
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.base import cannot_encode
 
@@ -58,8 +61,8 @@ def write_request(
             path="request_api_key",
         )
     version = version_number(header.request_api_version)
-    header_version = request_header_version(api_key, version, body.dialect)
-    return header.encode(header_version) + body.encode(version)
+    found = _request_codecs(catalog().generation, type(body), version)
+    return found[1].encode_behind(found[0], header, body)
 
 
 @overload
@@ -82,7 +85,7 @@ def write_response(
     ``header`` takes the place of ``correlation_id``: a whole header, with unknown tagged fields.
     Raises EncodeError for a body that is not a response, and for values that cannot be written.
     """
-    api_key = api_key_of(body, "Response")
+    api_key_of(body, "Response")
     if header is None and correlation_id is not None:
         header = ResponseHeader(correlation_id=correlation_id)
     elif header is None or correlation_id is not None:
@@ -90,8 +93,26 @@ def write_response(
     elif not isinstance(header, ResponseHeader):
         raise cannot_encode("header", header, "a ResponseHeader")
     version = version_number(version)
-    header_version = response_header_version(api_key, version, body.dialect)
-    return header.encode(header_version) + body.encode(version)
+    found = _response_codecs(catalog().generation, type(body), version)
+    return found[1].encode_behind(found[0], header, body)
+
+
+@lru_cache(maxsize=1024)
+def _request_codecs(
+    generation: int, body: type[Message], version: int
+) -> tuple[Codec[RequestHeader], Codec[Any]]:
+    """The codecs of a request's header and body; ``generation`` is the catalog's."""
+    header_version = request_header_version(body.api_key or 0, version, body.dialect)
+    return codec(RequestHeader, header_version), codec(body, version)
+
+
+@lru_cache(maxsize=1024)
+def _response_codecs(
+    generation: int, body: type[Message], version: int
+) -> tuple[Codec[ResponseHeader], Codec[Any]]:
+    """The same of a response."""
+    header_version = response_header_version(body.api_key or 0, version, body.dialect)
+    return codec(ResponseHeader, header_version), codec(body, version)
 
 
 def api_key_of(body: Any, kind: str) -> int:

@@ -13,15 +13,14 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from kafka_admin_proto.codec import (
+from kafka_admin_proto.arguments import (
     Buffer,
-    Codec,
     as_bytes,
     check_offset,
-    codec,
     integer_check,
     version_number,
 )
+from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import (
     DecodeError,
     EncodeError,
@@ -253,7 +252,9 @@ def read_request(
         )
     api_key, api_version = _KEY_AND_VERSION(data, offset)
     api, headers = _request_plan(catalog().generation, api_key, api_version, dialect)
-    header, header_version, end, error = _read_header(headers, data, offset)
+    header, header_version, end, error, value = _read_front(
+        "request", headers, api_key, api_version, dialect, data, offset, body
+    )
     request = Request(
         header=header,
         api_key=api_key,
@@ -264,6 +265,7 @@ def read_request(
         header_version=header_version,
         offset=offset,
         body_offset=end,
+        body=value,
         error=error,
     )
     if body:
@@ -286,7 +288,10 @@ def read_response(
     """
     data = as_bytes(payload)
     api, headers = _response_plan(catalog().generation, api_key, api_version, dialect)
-    header, header_version, end, error = _read_header(headers, data, offset)
+    wants_body = body and api_key != API_VERSIONS_KEY  # whose body may be of another version
+    header, header_version, end, error, value = _read_front(
+        "response", headers, api_key, api_version, dialect, data, offset, wants_body
+    )
     if api_key == API_VERSIONS_KEY and _is_fallback(data[end:]):
         api_version = 0
     response = Response(
@@ -299,6 +304,7 @@ def read_response(
         header_version=header_version,
         offset=offset,
         body_offset=end,
+        body=value,
         error=error,
     )
     if body:
@@ -350,6 +356,39 @@ def _body_codec(
         raise UnknownMessageError(f"unknown api key {api_key}")
     name, dialect = found
     return codec(name, api_version, dialect=dialect)
+
+
+@lru_cache(maxsize=4096)
+def _known_body(
+    generation: int, type: str, api_key: int, api_version: int, dialect: str
+) -> Codec[Any] | None:
+    """The same; None where there is none, or no engine for it."""
+    try:
+        found = _body_codec(generation, type, api_key, api_version, dialect)
+    except UnknownMessageError:
+        return None
+    return found if found.backend == "compiled" else None
+
+
+def _read_front(
+    type: str,
+    headers: tuple[Codec[_H], ...],
+    api_key: int,
+    api_version: int,
+    dialect: str,
+    data: bytes,
+    offset: int,
+    wants_body: bool,
+) -> tuple[_H | None, int, int, DecodeError | None, Any]:
+    """As ``_read_header``, and the body where the engine has read the two in one call."""
+    if wants_body:
+        found = _known_body(catalog().generation, type, api_key, api_version, dialect)
+        whole = None if found is None else found.decode_behind(headers[0], data, offset)
+        if whole is not None:
+            header, end, body = whole
+            return header, headers[0].version, end, None, body
+    front, version, end, error = _read_header(headers, data, offset)
+    return front, version, end, error, None
 
 
 def _read_header(

@@ -63,7 +63,9 @@ _NUMBERS = {
 }  # fmt: skip
 
 
-def read_batches(data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT) -> Iterator[Batch]:
+def read_batches(
+    data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT, zero_copy: bool = False
+) -> Iterator[Batch]:
     """The batches one by one, those of a ``records`` field or of a piece of a log.
 
     ``limit`` bounds what the records of one batch take when they are decompressed: their bytes,
@@ -71,24 +73,28 @@ def read_batches(data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT) -> It
     iteration, as brokers send such; ``read_records`` tells how much of it there is. Raises
     DecodeError with the path (``batches[2].records[5].key``) and the offset in the data, which for
     what was compressed is where that begins; MissingExtraError where a batch is compressed and
-    the package for it is not installed.
+    the package for it is not installed. ``zero_copy`` leaves keys and values as memoryviews, of the
+    data or of what was decompressed, where the magic is 2.
     """
-    for batch in _read(data, limit, each=True):
+    for batch in _read(data, limit, each=True, zero_copy=zero_copy):
         if batch.error is not None:
             raise batch.error
         yield batch
 
 
-def read_records(data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT) -> RecordSet:
+def read_records(
+    data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT, zero_copy: bool = False
+) -> RecordSet:
     """All batches, and what is wrong; it never raises.
 
     A batch with a fault in it has the ``error`` and the records before that, and the reading goes
-    on behind it. ``limit`` is as in ``read_batches``, and for all batches together.
+    on behind it. ``limit`` and ``zero_copy`` are as in ``read_batches``, the limit for all batches
+    together.
     """
     found = RecordSet([])
     position = 0
     try:
-        for batch in _read(data, limit, each=False):
+        for batch in _read(data, limit, each=False, zero_copy=zero_copy):
             found.batches.append(batch)
             position += batch.size
     except DecodeError as error:
@@ -98,14 +104,16 @@ def read_records(data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT) -> Re
     return found
 
 
-def _read(data: Buffer, limit: int, *, each: bool) -> Iterator[Batch]:
+def _read(data: Buffer, limit: int, *, each: bool, zero_copy: bool) -> Iterator[Batch]:
     """Each batch; raises DecodeError where no next one can be found."""
     position = index = 0
     left = limit
     while (size := _size(data, position, index)) is not None:
         batch = Batch(size=size, offset_in_data=position)
         try:
-            batch_takes = _read_one(bytes(data[position : position + size]), batch, left)
+            end = position + size
+            piece = memoryview(data)[position:end] if zero_copy else bytes(data[position:end])
+            batch_takes = _read_one(piece, batch, left)
         except KafkaAdminProtoError as error:
             if isinstance(error, DecodeError):
                 error.path = f"batches[{index}]" + (f".{error.path}" if error.path else "")
@@ -145,14 +153,14 @@ def _size(data: Buffer, position: int, index: int) -> int | None:
     return size + LOG_OVERHEAD if size + LOG_OVERHEAD <= left else None
 
 
-def _read_one(data: bytes, batch: Batch, limit: int) -> int:
+def _read_one(data: bytes | memoryview, batch: Batch, limit: int) -> int:
     """Fill ``batch`` from the bytes of it; return what its records took of ``limit``.
 
     Raises DecodeError, with path and offset within the batch, and MissingExtraError.
     """
     batch.magic = data[16]
     if batch.magic < 2:
-        return read_message(data, batch, limit)
+        return read_message(bytes(data), batch, limit)
     batch.base_offset = int.from_bytes(data[:8], "big", signed=True)
     if len(data) < _HEADER.size:
         raise DecodeError(
@@ -194,11 +202,15 @@ def _read_one(data: bytes, batch: Batch, limit: int) -> int:
     if count == 0:
         return 0
     try:
-        plain = compression.decompress(batch.compression, data[start:], limit)
+        plain: bytes | memoryview = compression.decompress(
+            batch.compression, bytes(data[start:]), limit
+        )
     except DecodeError as error:
         error.offset += start
         raise
     most = limit // BYTES_PER_ITEM
+    if isinstance(data, memoryview):
+        plain = memoryview(plain)
     try:
         read_records_v2(
             plain, 0, count, batch.base_offset, batch.base_timestamp, append_time,

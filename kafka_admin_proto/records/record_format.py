@@ -9,9 +9,11 @@ what is wrong with it and where.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from kafka_admin_proto.errors import DecodeError, EncodeError
 from kafka_admin_proto.records.model import Record
+from kafka_admin_proto.wire.engine import compiled
 from kafka_admin_proto.wire.varint import (
     VARINT_BYTES,
     VARLONG_BYTES,
@@ -19,6 +21,9 @@ from kafka_admin_proto.wire.varint import (
     unzigzag,
     varint_at,
 )
+
+if TYPE_CHECKING:
+    from kafka_admin_proto_speed import RecordEngine
 
 _LOWEST_LONG, _HIGHEST_LONG = -(1 << 63), (1 << 63) - 1
 _LOWEST_INT, _HIGHEST_INT = -(1 << 31), (1 << 31) - 1
@@ -29,10 +34,12 @@ _FAR = 1 << 62
 #: What is decompressed may hold one record or header for so many bytes of its limit: many tiny
 #: ones would take a multiple of the limit as Python values.
 BYTES_PER_ITEM = 64
+#: What reads and writes records, where the compiled engine is used.
+_ENGINE: RecordEngine | None = compiled and compiled.RecordEngine(Record)
 
 
 def read_records_v2(
-    data: bytes,
+    data: Any,
     start: int,
     count: int,
     base_offset: int,
@@ -44,8 +51,20 @@ def read_records_v2(
     """Append the ``count`` records that fill ``data`` from ``start`` on to ``records``.
 
     ``append_time`` takes the place of all timestamps; ``max_items`` bounds records and headers.
-    Raises DecodeError, with path and offset within the batch, after appending those before.
+    ``data`` is bytes, or a memoryview, of which keys and values then are views. Raises
+    DecodeError, with path and offset within the batch, after appending those before.
     """
+    if _ENGINE is not None:
+        try:
+            _ENGINE.read(
+                data, start, count, base_offset, base_timestamp, append_time, records, max_items
+            )
+        except MemoryError:
+            raise
+        except Exception:
+            pass  # what follows reads the same, and says what is wrong
+        else:
+            return
     if count < 0:
         raise DecodeError(f"its count of records is {count}", offset=start, expected="0 or more")
     items = max_items - count
@@ -171,16 +190,16 @@ def read_records_v2(
 
 
 def _headers(
-    data: bytes, p: int, stop: int, count: int
+    data: Any, p: int, stop: int, count: int
 ) -> tuple[tuple[str, bytes | None], ...] | None:
     """The headers that fill a record to its end; None or IndexError where they do not."""
-    headers: list[tuple[str, bytes | None]] = []
+    headers: list[tuple[str, Any]] = []
     for _ in range(count):
         n, p = varint_at(data, p, VARINT_BYTES, _INT_BITS)
         q = p + (n >> 1)
         if n & 1 or q > stop:
             return None
-        name = data[p:q].decode("utf-8", "surrogateescape")
+        name = bytes(data[p:q]).decode("utf-8", "surrogateescape")
         n, p = varint_at(data, q, VARINT_BYTES, _INT_BITS)
         if n & 1:
             headers.append((name, None))
@@ -196,7 +215,7 @@ def _headers(
 class _Step:
     """Reads one record step by step; each error says which step."""
 
-    def __init__(self, data: bytes, offset: int, path: str) -> None:
+    def __init__(self, data: Any, offset: int, path: str) -> None:
         self.data = data
         self.offset = offset
         self.path = path
@@ -236,7 +255,7 @@ class _Step:
         return DecodeError(fault, path=path, offset=offset, expected=expected)
 
 
-def _explain(data: bytes, start: int, index: int, items: int) -> None:
+def _explain(data: Any, start: int, index: int, items: int) -> None:
     """Raise the error that describes what is wrong with the record at ``start``."""
     step = _Step(data, start, f"records[{index}]")
     size = step.number("record size", "")
@@ -296,6 +315,13 @@ def write_records_v2(
 
     With ``append_time`` all have that timestamp, which the batch carries, and so no deltas.
     """
+    if _ENGINE is not None:
+        try:
+            return _ENGINE.write(records, base_offset, base_timestamp, append_time)
+        except MemoryError:
+            raise
+        except Exception:
+            pass  # what follows writes the same, and says what is wrong
     parts: list[bytes] = []
     for index, record in enumerate(records):
         try:

@@ -31,12 +31,13 @@ def _compiled() -> Any:
     return found if found.__version__ == __version__ else None
 
 
-_found: Any = _compiled()
+#: The engine's module, where it is used.
+compiled: Any = _compiled()
 
 
 def compiled_engine(message: MessageType) -> Engine | None:
     """The engine for a message; None where there is none, or none for a type in the message."""
-    if _found is None:
+    if compiled is None:
         return None
     node = message.node()
-    return None if node is None else _found.Engine(node)
+    return None if node is None else compiled.Engine(node)

@@ -58,7 +58,9 @@ def read_uvarint(stream: IO[bytes], context: Container, path: str, what: str) ->
     return value
 
 
-def varint_at(data: bytes, p: int, most: int = VARINT_BYTES, mask: int = -1) -> tuple[int, int]:
+def varint_at(
+    data: bytes | memoryview, p: int, most: int = VARINT_BYTES, mask: int = -1
+) -> tuple[int, int]:
     """The bits of the varint at ``p``, and the position behind it.
 
     IndexError where the data ends inside it or it has more than ``most`` bytes. Bits outside

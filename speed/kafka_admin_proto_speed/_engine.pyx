@@ -246,6 +246,43 @@ cdef class Engine:
         open_writer(&w, &self.guess)
         return _bytes_of(&w, write_struct(self.root, <PyObject*>value, &w))
 
+    def read_behind(self, Engine header, bytes data, Py_ssize_t offset):
+        """The header at ``offset``, where it ends, and the value that all behind it is."""
+        cdef Reader r
+        cdef PyObject* made
+        cdef PyObject* front
+        if offset < 0 or offset > len(data):
+            raise Fallback
+        r.begin = <const unsigned char*>PyBytes_AS_STRING(<PyObject*>data)
+        r.p = r.begin + offset
+        r.end = r.begin + len(data)
+        r.view = NULL
+        r.texts = NULL
+        front = read_struct(header.root, &r)
+        if front == NULL:
+            _refuse()
+        first = <object>front
+        Py_DECREF(front)
+        offset = r.p - r.begin
+        made = read_struct(self.root, &r)
+        if made == NULL:
+            _refuse()
+        value = <object>made
+        Py_DECREF(made)
+        if r.p != r.end:
+            raise Fallback
+        return first, offset, value
+
+    def write_behind(self, Engine header, front, value):
+        """The bytes of a header's value, then those of a value."""
+        cdef Writer w
+        cdef int done
+        open_writer(&w, &self.guess)
+        done = write_struct(header.root, <PyObject*>front, &w)
+        if done == 0:
+            done = write_struct(self.root, <PyObject*>value, &w)
+        return _bytes_of(&w, done)
+
     def write_into(self, value, bytearray buffer):
         """Write to the end of ``buffer``, which stays as it is if that fails."""
         cdef Writer w

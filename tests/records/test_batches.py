@@ -386,6 +386,7 @@ def test_without_the_package_for_checksums(monkeypatch: pytest.MonkeyPatch) -> N
     from kafka_admin_proto.records import crc32c as module
 
     monkeypatch.setitem(sys.modules, "crc32c", None)
+    monkeypatch.setattr(module, "engine", None)
     module._function.cache_clear()
     try:
         assert module._function() is by_tables

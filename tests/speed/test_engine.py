@@ -333,7 +333,7 @@ def test_a_message_that_it_has_no_nodes_for_stays_pure(monkeypatch: pytest.Monke
     from kafka_admin_proto.wire import engine
 
     module = speed()
-    monkeypatch.setattr(engine, "_found", module)
+    monkeypatch.setattr(engine, "compiled", module)
     found: Codec[Any] = Codec(codec("VoteRequest", 0).spec, 0)
     assert found.backend == "compiled"
     monkeypatch.setattr(type(found.grammar), "node", lambda self: None)
@@ -374,7 +374,7 @@ def test_text_of_every_kind_in_json() -> None:
 def test_the_codec_falls_back_to_precise_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     from kafka_admin_proto.wire import engine
 
-    monkeypatch.setattr(engine, "_found", speed())
+    monkeypatch.setattr(engine, "compiled", speed())
     found: Codec[Any] = Codec(codec("CreateTopicsRequest", 7).spec, 7)
     with pytest.raises(EncodeError, match="expected a list") as caught:
         found.encode_into(CreateTopicsRequest(topics=7), buffer := bytearray(b"x"))  # type: ignore[arg-type]

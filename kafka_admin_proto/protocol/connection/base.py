@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Generic, Literal, TypeVar
 
-from kafka_admin_proto.codec import Buffer
+from kafka_admin_proto.arguments import Buffer
 from kafka_admin_proto.errors import (
     FrameError,
     LocalProtocolError,

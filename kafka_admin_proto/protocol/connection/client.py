@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
-from kafka_admin_proto.codec import version_number
+from kafka_admin_proto.arguments import version_number
 from kafka_admin_proto.errors import (
     LocalProtocolError,
     RemoteProtocolError,
