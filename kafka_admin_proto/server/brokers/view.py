@@ -85,6 +85,8 @@ class View:
         self.static = static
         self.quorum = quorum
         self._authorizer_settings = _authorizer_settings(static[min(static)])
+        #: Whether there is an authorizer, so that answers depend on who asks.
+        self.is_authorized = self._authorizer_settings is not None
         self._topic_defaults: TopicDefaults | None = None
         self._authorizer: Authorizer | None = None
         self._replay = MetadataReplay(cluster)
@@ -181,11 +183,6 @@ class View:
 
             self._authorizer = Authorizer(self._authorizer_settings, self.cluster.acls.values())
         return self._authorizer
-
-    @property
-    def is_authorized(self) -> bool:
-        """Whether there is an authorizer, so that answers depend on who asks."""
-        return self._authorizer_settings is not None
 
     # Following the log.
 

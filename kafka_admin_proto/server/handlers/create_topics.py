@@ -93,12 +93,8 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
     if names[CLUSTER_METADATA] == 1:
         text = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
         results.append(failed(CLUSTER_METADATA, ApiFailure(INVALID_REQUEST, text)))
-    unauthorized = ApiFailure(TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
-    results += [failed(each.name, unauthorized) for each in named if each.name not in allowed]
-    found = answer(state, request, caller, results, created)
-    assert isinstance(found.response, CreateTopicsResponse)
-    found.response.throttle_time_ms = quota.throttle_time_ms
-    return found
+    results += [unauthorized(each.name) for each in named if each.name not in allowed]
+    return answer(state, request, caller, results, created, quota.throttle_time_ms)
 
 
 def answer(
@@ -107,6 +103,7 @@ def answer(
     caller: Caller,
     results: list[CreatableTopicResult],
     created: list[NewTopic],
+    throttle_time_ms: int = 0,
 ) -> Answer:
     """These results, with the records of what is created unless it is only validated."""
     records: list[Message] = []
@@ -119,7 +116,12 @@ def answer(
     if not request.validate_only:
         for new in created:
             records += records_of(state, new)
-    return Answer(CreateTopicsResponse(topics=results), records)
+    return Answer(CreateTopicsResponse(throttle_time_ms, results), records)
+
+
+def unauthorized(name: str) -> CreatableTopicResult:
+    """The row of a topic that the caller may not create."""
+    return failed(name, ApiFailure(TOPIC_AUTHORIZATION_FAILED, "Authorization failed."))
 
 
 def _hide_configs(result: CreatableTopicResult) -> None:

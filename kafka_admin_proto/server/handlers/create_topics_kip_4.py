@@ -16,6 +16,7 @@ from kafka_admin_proto.messages.create_topics_response import (
     CreatableTopicResult,
     CreateTopicsResponse,
 )
+from kafka_admin_proto.server.authorizer.access import creatable_topics
 from kafka_admin_proto.server.failures import (
     INVALID_PARTITIONS,
     INVALID_REPLICATION_FACTOR,
@@ -25,7 +26,13 @@ from kafka_admin_proto.server.failures import (
     ApiFailure,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.handlers.create_topics import NewTopic, answer, check_one, failed
+from kafka_admin_proto.server.handlers.create_topics import (
+    NewTopic,
+    answer,
+    check_one,
+    failed,
+    unauthorized,
+)
 from kafka_admin_proto.server.state import State
 
 
@@ -38,7 +45,11 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
         return Answer(CreateTopicsResponse(topics=rows))
     results: list[CreatableTopicResult] = []
     created: list[NewTopic] = []
+    allowed = creatable_topics(state, caller, [each.name for each in request.topics])
     for topic in request.topics:
+        if topic.name not in allowed:
+            results.append(unauthorized(topic.name))
+            continue
         try:
             _check_counts(topic)
             new = check_one(state, topic)

@@ -88,6 +88,14 @@ def test_every_api_is_looked_at() -> None:
     assert asked | _SILENT == set(HANDLERS)
 
 
+def test_kip_4_asks_too() -> None:
+    served = secured()
+    served.state.rules = "kip-4"
+    request = CreateTopicsRequest([topic("b")], 1000)
+    assert served.ask(request, 0, principal="User:eve").topics[0].error_code == 29
+    assert served.ask(request, 0, principal="User:admin").topics[0].error_code == 0
+
+
 def test_the_docs_have_these_rows() -> None:
     text = (Path(__file__).parents[3] / "docs" / "server-security.md").read_text()
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
