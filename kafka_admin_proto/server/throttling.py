@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.state import State
 
 _KEY = "controller_mutation_rate"
-_EXCEEDED = "The throttling quota has been exceeded."
 _SECOND_MS = 1000.0
 #: Whose tokens a bucket has: a user, a client id, or one client of a user; "" for all.
 Owner = tuple[str, str]
@@ -59,7 +58,7 @@ class MutationQuota:
         now_ms = _now_ms()
         if self._strict and self._bucket.fill(self._rate, self._burst, now_ms) < 0:
             self._throttle(now_ms)
-            raise ApiFailure(THROTTLING_QUOTA_EXCEEDED, _EXCEEDED)
+            raise ApiFailure(THROTTLING_QUOTA_EXCEEDED)
         self._bucket.fill(self._rate, self._burst, now_ms)
         self._bucket.tokens = min(self._burst, self._bucket.tokens - partitions)
         if not self._strict and self._bucket.tokens < 0:

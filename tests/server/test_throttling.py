@@ -87,14 +87,13 @@ def test_each_way_to_change_partitions(clock: Clock) -> None:
     assert (response.results[0].error_code, response.throttle_time_ms) == (0, 0)
     more.topics[0].count = 15
     response = served.ask(more, principal=_ANNA)
-    text = "The throttling quota has been exceeded."
     (row,) = response.results
-    assert (row.error_code, row.error_message) == (_EXCEEDED, text)
+    assert (row.error_code, row.error_message) == (_EXCEEDED, None)
     assert response.throttle_time_ms == 1000
     gone = DeleteTopicsRequest([DeleteTopicState("a")], [], 1000)
     response = served.ask(gone, principal=_ANNA)
     (deleted,) = response.responses
-    assert (deleted.error_code, deleted.error_message) == (_EXCEEDED, text)
+    assert (deleted.error_code, deleted.error_message) == (_EXCEEDED, None)
     clock.now_ms += 1000
     assert served.ask(gone, principal=_ANNA).responses[0].error_code == 0
     asked = MetadataRequest([MetadataRequestTopic(name="new")], True)
