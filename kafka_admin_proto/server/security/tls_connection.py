@@ -15,6 +15,8 @@ from kafka_admin_proto.server.security.subjects import NameRules, subject_of
 if TYPE_CHECKING:
     from kafka_admin_proto.server.network.connection import NodeConnection
 
+#: The alert internal_error, with which Java answers what is no TLS; OpenSSL says nothing.
+_NO_TLS = bytes.fromhex("15030300020250")
 _WANT = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
@@ -151,8 +153,9 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
                 self._inner.buffer_updated(count)
         except _WANT:
             self._flush()
-        except ssl.SSLError:  # no TLS, or not the client's right certificate: its alert goes out
-            self._flush()
+        except ssl.SSLError:  # no TLS, or not the client's right certificate: an alert goes out
+            if not self._flush() and self._socket is not None:
+                self._socket.write(_NO_TLS)
             if self._socket is not None:
                 self._socket.close()
 
@@ -170,7 +173,9 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         else:
             self._inner.authenticated(f"User:{name}")
 
-    def _flush(self) -> None:
+    def _flush(self) -> bool:
+        """Write what OpenSSL has to say; whether that was anything."""
         data = self._written.read()
         if data and self._socket is not None:
             self._socket.write(data)
+        return bool(data)

@@ -20,6 +20,14 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 
 @pytest.fixture(scope="package")
+def quick(certificates: Certificates) -> Iterator[SyncCluster]:
+    """A cluster that refuses at once."""
+    configs = {"connection.failed.authentication.delay.ms": "0"}
+    with secured_cluster(certificates, configs=configs) as found:
+        yield found
+
+
+@pytest.fixture(scope="package")
 def cluster(certificates: Certificates) -> Iterator[SyncCluster]:
     with secured_cluster(certificates, brokers=2) as found:
         yield found

@@ -27,6 +27,7 @@ LISTENERS = {
     "SASL": "SASL_PLAINTEXT",
     "SASL_TLS": "SASL_SSL",
     "SCRAM_ONLY": "SASL_PLAINTEXT",
+    "SESSIONS": "SASL_PLAINTEXT",
     "EXPIRED": "SSL",
 }
 #: Of PLAIN and of both SCRAM mechanisms.
@@ -48,7 +49,7 @@ class Certificates:
         self.old_client = authority.issue("old-client", days=-1)
 
     def properties(self) -> dict[str, dict[str, str]]:
-        """What each listener with TLS is configured with, by Kafka's names."""
+        """What listeners are configured with, by Kafka's names, SASL's users left out."""
         shown = _shown(self.server)
         trust = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(self.authority.file)}
         return {
@@ -57,6 +58,7 @@ class Certificates:
             "WANTING": {**shown, **trust, "ssl.client.auth": "requested"},
             "SASL_TLS": shown,
             "EXPIRED": _shown(self.expired),
+            "SESSIONS": {"connections.max.reauth.ms": "60000"},
         }
 
 

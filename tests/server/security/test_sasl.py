@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -258,11 +257,3 @@ def test_bytes_before_the_handshake(quick: SyncCluster, listener: str, data: byt
         client.send(data)
     with peer(quick.addresses("PLAINTEXT")) as client:
         assert client.ask(EVERYTHING, 12).brokers
-
-
-@pytest.fixture(scope="module")
-def quick(certificates: Certificates) -> Iterator[SyncCluster]:
-    """A cluster that refuses at once."""
-    configs = {"connection.failed.authentication.delay.ms": "0"}
-    with secured_cluster(certificates, configs=configs) as found:
-        yield found

@@ -1,0 +1,225 @@
+"""A real 4.3.1 cluster with the same listeners, users and certificates: the same answers.
+
+Which alert ends a handshake, and whether a client reads an answer that the connection's end follows
+at once, is left out of what clients report (``clients.py``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from kafka_admin_proto.server import SyncCluster
+from tests.admin.live.kafka_tools import KafkaTools
+from tests.everything import draws
+from tests.oracle import require_oracle
+from tests.server.clients.normalised import normalised
+from tests.server.clients.pair import Side
+from tests.server.security.clients import CLIENTS, Attempt, equal, report
+from tests.server.security.exchanges import AGAIN, EXCHANGES, Named, drawn_exchanges, play
+from tests.server.security.secured import (
+    LISTENERS,
+    MECHANISMS,
+    PASSWORDS,
+    Certificates,
+    secured_cluster,
+)
+from tests.server.security.test_tls import NO_TLS, all_bytes
+from tools.clusters import Cluster, Listener, kraft, sasl_properties
+
+pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
+
+
+class Both(msgspec.Struct):
+    """The real cluster and ours, and the certificates of both."""
+
+    real: Cluster
+    ours: SyncCluster
+    certificates: Certificates
+
+    def ask(self, listener: str, asked: Callable[[str], object]) -> tuple[object, object]:
+        """What both say on a listener."""
+        return asked(self.real.address(listener)), asked(self.ours.addresses(listener))
+
+
+@pytest.fixture(scope="module")
+def both(certificates: Certificates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    require_oracle()
+    properties = certificates.properties()
+    sasl = sasl_properties(MECHANISMS, PASSWORDS)
+    for name in ("SASL", "SASL_TLS", "SESSIONS"):
+        properties[name] = {**sasl, **properties.get(name, {})}
+    properties["SCRAM_ONLY"] = sasl_properties(["SCRAM-SHA-512"])
+    listeners = [
+        Listener(name, protocol, properties.get(name, {}))
+        for name, protocol in LISTENERS.items()
+        if name != "PLAINTEXT"
+    ]
+    scram = [
+        f"{mechanism}=[name={name},password={password}]"
+        for mechanism in MECHANISMS[1:]
+        for name, password in PASSWORDS.items()
+    ]
+    folder = tmp_path_factory.mktemp("secured")
+    with (
+        kraft(folder, listeners=listeners, scram=scram) as real,
+        secured_cluster(certificates) as ours,
+    ):
+        yield Both(real, ours, certificates)
+
+
+def ways_in(made: Certificates) -> list[Attempt]:
+    """Each protocol with each mechanism."""
+    trusts = made.authority
+    return [
+        Attempt("PLAINTEXT", "PLAINTEXT"),
+        Attempt("TLS", "SSL", trusts=trusts),
+        Attempt("MUTUAL", "SSL", trusts=trusts, shows=made.client),
+        Attempt("WANTING", "SSL", trusts=trusts),
+        *(Attempt("SASL", "SASL_PLAINTEXT", each) for each in MECHANISMS),
+        *(Attempt("SASL_TLS", "SASL_SSL", each, trusts=trusts) for each in MECHANISMS),
+    ]
+
+
+def refused(made: Certificates) -> list[Attempt]:
+    """Attempts that fail, each otherwise."""
+    trusts = made.authority
+    return [
+        *(Attempt("SASL", "SASL_PLAINTEXT", each, password="wrong") for each in MECHANISMS),
+        *(
+            Attempt("SASL_TLS", "SASL_SSL", each, user="mallory", trusts=trusts)
+            for each in MECHANISMS
+        ),
+        Attempt("SCRAM_ONLY", "SASL_PLAINTEXT", "PLAIN"),
+        Attempt("EXPIRED", "SSL", trusts=trusts),
+        Attempt("TLS", "SSL", trusts=made.foreign),
+        Attempt("MUTUAL", "SSL", trusts=trusts),
+        Attempt("MUTUAL", "SSL", trusts=trusts, shows=made.foreign),
+        Attempt("MUTUAL", "SSL", trusts=trusts, shows=made.old_client),
+        Attempt("TLS", "PLAINTEXT"),
+        Attempt("SASL_TLS", "SASL_PLAINTEXT", "PLAIN"),
+        Attempt("PLAINTEXT", "SSL", trusts=trusts),
+        Attempt("SASL", "PLAINTEXT"),
+        Attempt("PLAINTEXT", "SASL_PLAINTEXT", "PLAIN"),
+    ]
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_ways_in(both: Both, name: str) -> None:
+    for attempt in ways_in(both.certificates):
+        asked = both.ask(attempt.listener, lambda at: report(CLIENTS[name], at, attempt))  # noqa: B023
+        assert asked == (["in"], ["in"]), attempt
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_what_clients_report(both: Both, name: str) -> None:
+    attempts = refused(both.certificates)
+
+    def asked(attempt: Attempt) -> tuple[list[str], list[str]]:
+        real = report(CLIENTS[name], both.real.address(attempt.listener), attempt)
+        return real, report(CLIENTS[name], both.ours.addresses(attempt.listener), attempt)
+
+    if name == "confluent-kafka":  # it logs nothing, so that many may run at a time
+        with ThreadPoolExecutor(len(attempts)) as pool:
+            found = list(pool.map(asked, attempts))
+    else:
+        found = [asked(each) for each in attempts]
+    assert [
+        (attempt, real, ours)
+        for attempt, (real, ours) in zip(attempts, found, strict=True)
+        if not equal(real, ours) or ours == ["in"]
+    ] == []
+
+
+@pytest.mark.parametrize("listener", ["SASL", "SESSIONS"])
+def test_exchanges(both: Both, listener: str) -> None:
+    wrong = []
+    for steps in AGAIN if listener == "SESSIONS" else EXCHANGES:
+        real, ours = both.ask(listener, lambda at: play(at, steps))  # noqa: B023
+        wrong += [(steps, real, ours)] if real != ours else []
+    assert wrong == []
+
+
+@pytest.mark.parametrize("data", NO_TLS)
+def test_no_tls(both: Both, data: bytes) -> None:
+    real, ours = both.ask("TLS", lambda at: all_bytes(at, data))
+    assert real == ours
+
+
+@settings(max_examples=draws(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn_exchanges)
+def test_drawn_exchanges(both: Both, steps: list[Named]) -> None:
+    real, ours = both.ask("SASL", lambda at: play(at, steps))
+    assert real == ours
+
+
+def test_javas_tools(both: Both, tmp_path: Path) -> None:
+    """Users made by ConfigCommand are in at once, and out once they are deleted."""
+    tools = KafkaTools(both.real.jars)
+    with contextlib.closing(tools):
+        for kind, files in _configs(both.certificates, tmp_path).items():
+            del kind
+            outcomes = []
+            for real, address in ((True, both.real.address), (False, both.ours.addresses)):
+                outcomes.append(_script(tools, files, address, real))
+            assert outcomes[0] == outcomes[1]
+            assert any("carol" in each for each in outcomes[0])
+
+
+def _configs(made: Certificates, folder: Path) -> dict[str, dict[str, Path]]:
+    """Files for --command-config by what they are for."""
+    found: dict[str, dict[str, Path]] = {}
+    for mechanism in MECHANISMS[1:]:
+        files = {}
+        for user, password in {"admin": "admin-secret", "carol": "carol-secret"}.items():
+            file = files[user] = folder / f"{mechanism}-{user}.properties"
+            file.write_text(
+                "security.protocol=SASL_SSL\n"
+                "ssl.truststore.type=PEM\n"
+                f"ssl.truststore.location={made.authority.file}\n"
+                f"sasl.mechanism={mechanism}\n"
+                "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required "
+                f'username="{user}" password="{password}";\n'
+            )
+        found[mechanism] = files
+    return found
+
+
+def _script(
+    tools: KafkaTools, files: dict[str, Path], address: Callable[[str], str], real: bool
+) -> list[str]:
+    mechanism = files["admin"].name.rpartition("-")[0]
+    bootstrap = address("SASL_TLS")
+    side = Side(bootstrap, address("CONTROLLER") if real else bootstrap)
+    plain = Side(address("PLAINTEXT"), bootstrap)
+    user = ["--entity-type", "users", "--entity-name", "carol"]
+    add = [
+        "ConfigCommand",
+        "--alter",
+        "--add-config",
+        f"{mechanism}=[password=carol-secret]",
+        *user,
+    ]
+    drop = ["ConfigCommand", "--alter", "--delete-config", mechanism, *user]
+    topics = ["TopicCommand", "--list"]
+    said = []
+    for who, words in (
+        ("admin", add),
+        ("admin", ["ConfigCommand", "--describe", *user]),
+        ("carol", topics),
+        ("admin", drop),
+        ("carol", topics),
+        ("admin", drop),
+    ):
+        given = ["--bootstrap-server", bootstrap, "--command-config", str(files[who])]
+        outcome = tools.outcome(*words, *given)
+        plain.wait_for_brokers()
+        text = f"{outcome.status}\n{outcome.stdout}\n--\n{outcome.stderr}"
+        said.append(normalised(text, side, files[who].parent))
+    return said

@@ -1,0 +1,14 @@
+"""Exchanges by SASL: none of them surprises our cluster; beside a real one, in test_beside_real."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_admin_proto.server import SyncCluster
+from tests.server.security.exchanges import AGAIN, EXCHANGES, METADATA, Named, play
+
+
+@pytest.mark.parametrize("steps", [*EXCHANGES, *AGAIN], ids=str)
+def test_each_ends_or_is_answered(quick: SyncCluster, steps: list[Named]) -> None:
+    assert play(quick.addresses("SASL"), steps)
+    assert play(quick.addresses("PLAINTEXT"), [METADATA]) == [[1]]

@@ -1,0 +1,166 @@
+"""TLS of listeners: who a client is by its certificate, and what a handshake that fails says."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
+from kafka_admin_proto.protocol import FrameReader, frame, write_request
+from kafka_admin_proto.server import SyncCluster
+from tests.server.security.secured import Certificates, peer, secured_cluster
+from tests.server.test_create_topics import topic
+from tools.clusters import Certificate
+
+_SECONDS = 30
+EVERYTHING = MetadataRequest(topics=None)
+
+
+@contextlib.contextmanager
+def tls(
+    address: str,
+    certificates: Certificates,
+    shows: Certificate | None = None,
+    version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3,
+) -> Iterator[ssl.SSLSocket]:
+    """A socket over TLS to the first node, after the handshake."""
+    context = ssl.create_default_context(cafile=str(certificates.authority.file))
+    context.minimum_version = context.maximum_version = version
+    if shows is not None:
+        context.load_cert_chain(shows.file, shows.key)
+    host, _, port = address.split(",")[0].rpartition(":")
+    with (
+        socket.create_connection((host, int(port)), timeout=_SECONDS) as plain,
+        context.wrap_socket(plain, server_hostname=host) as found,
+    ):
+        yield found
+
+
+def asked(client: ssl.SSLSocket) -> bool:
+    """Whether a request is answered."""
+    client.sendall(frame(write_request(EVERYTHING, 12, 1)))
+    return bool(client.recv(1 << 16))
+
+
+def principals(cluster: SyncCluster) -> set[str]:
+    return {each._principal for each in cluster._cluster._nodes[1].connections}
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_who_a_client_is(
+    cluster: SyncCluster, certificates: Certificates, version: ssl.TLSVersion
+) -> None:
+    mutual = cluster.addresses("MUTUAL")
+    with tls(mutual, certificates, certificates.client, version) as client:
+        assert asked(client)
+        assert "User:CN=client" in principals(cluster)
+    for listener, shows in (("TLS", certificates.client), ("WANTING", None)):
+        with tls(cluster.addresses(listener), certificates, shows, version) as client:
+            assert asked(client)
+            assert "User:CN=client" not in principals(cluster)
+
+
+@pytest.mark.parametrize(
+    ("case", "alert"),
+    [
+        ("foreign", "unknown ca"),
+        ("old_client", "certificate expired"),
+        ("", "certificate required"),
+    ],
+)
+def test_certificates_that_are_refused(
+    cluster: SyncCluster, certificates: Certificates, case: str, alert: str
+) -> None:
+    """The client hears why, in an alert, before the connection ends."""
+    shows = getattr(certificates, case) if case else None
+    with (
+        tls(cluster.addresses("MUTUAL"), certificates, shows) as client,
+        pytest.raises(ssl.SSLError, match=alert.replace(" ", "[ _]")),
+    ):
+        asked(client)
+
+
+def test_a_certificate_that_is_asked_for_may_not_be_foreign(
+    cluster: SyncCluster, certificates: Certificates
+) -> None:
+    with (
+        tls(cluster.addresses("WANTING"), certificates, certificates.foreign) as client,
+        pytest.raises(ssl.SSLError, match="unknown ca"),
+    ):
+        asked(client)
+
+
+#: What is sent to a port with TLS by a client that speaks none.
+NO_TLS = (b"\0\0\0\x10" + bytes(16), b"GET / HTTP/1.0\r\n\r\n", b"\xff" * 64)
+
+
+def all_bytes(address: str, data: bytes) -> bytes:
+    """What the first node says to the data until it closes the connection."""
+    host, _, port = address.split(",")[0].rpartition(":")
+    found = b""
+    with socket.create_connection((host, int(port)), timeout=_SECONDS) as client:
+        client.sendall(data)
+        with contextlib.suppress(ConnectionResetError):
+            while part := client.recv(100):
+                found += part
+    return found
+
+
+@pytest.mark.parametrize("data", NO_TLS)
+def test_no_tls_at_all(cluster: SyncCluster, data: bytes) -> None:
+    """An alert in plain text, as Java sends it, and the end."""
+    assert all_bytes(cluster.addresses("TLS"), data) == bytes.fromhex("15030300020250")
+
+
+def test_names_by_rules(certificates: Certificates) -> None:
+    rules = {"listener.name.mutual.ssl.principal.mapping.rules": "RULE:^CN=(.*)$/me-$1/U"}
+    with (
+        secured_cluster(certificates, configs=rules) as cluster,
+        tls(cluster.addresses("MUTUAL"), certificates, certificates.client) as client,
+    ):
+        assert asked(client)
+        assert "User:ME-CLIENT" in principals(cluster)
+    rules = {"listener.name.mutual.ssl.principal.mapping.rules": "RULE:^UID=(.*)$/$1/"}
+    with (
+        secured_cluster(certificates, configs=rules) as cluster,
+        tls(cluster.addresses("MUTUAL"), certificates, certificates.client) as client,
+    ):
+        assert not asked(client)
+
+
+def test_large_answers_to_a_client_that_reads_slowly(
+    cluster: SyncCluster, certificates: Certificates
+) -> None:
+    """Requests wait and not their answers, as without TLS, and all come in order."""
+    count = 300
+    new = [topic(f"tls-{number}", partitions=4) for number in range(100)]
+    with peer(cluster.addresses("PLAINTEXT")) as admin:
+        admin.ask(CreateTopicsRequest(new, 1000), 7)
+    question = MetadataRequest(topics=None)
+    with tls(cluster.addresses("TLS"), certificates) as client:
+        for number in range(count):
+            client.sendall(frame(write_request(question, 12, number)))
+        with peer(cluster.addresses("PLAINTEXT")) as other:
+            assert other.versions().api_keys
+        sizes = [
+            each._transport.get_write_buffer_size()
+            for each in cluster._cluster._nodes[1].connections
+            if each._transport is not None
+        ]
+        assert max(sizes) < 1 << 20
+        reader, found = FrameReader(), list[int]()
+        while len(found) < count:
+            data = client.recv(1 << 16)
+            assert data
+            found += [int.from_bytes(each[:4], "big") for each in reader.feed(data)]
+    assert found == list(range(count))
+
+
+def test_an_end_of_tls_is_answered(cluster: SyncCluster, certificates: Certificates) -> None:
+    with tls(cluster.addresses("TLS"), certificates) as client:
+        assert asked(client)
+        client.unwrap().close()
