@@ -41,16 +41,25 @@ class Authority:
         _bundle(self.certificate)
 
     def issue(
-        self, name: str, *, hosts: Sequence[str] = (f"IP:{HOST}", "DNS:localhost"), days: int = 2
+        self,
+        name: str,
+        *,
+        hosts: Sequence[str] = (f"IP:{HOST}", "DNS:localhost"),
+        days: int = 2,
+        subject: str = "",
     ) -> Certificate:
         """A certificate for ``hosts`` (openssl's notation of alternative names) and its key.
 
-        With negative ``days`` its time is already over.
+        With negative ``days`` its time is already over. ``subject`` is in openssl's notation, the
+        name as its CN by default.
         """
         made = Certificate(self._folder / f"{name}.pem", self._folder / f"{name}.key")
         request, extensions = self._folder / f"{name}.csr", self._folder / f"{name}.extensions"
         extensions.write_text(f"subjectAltName={','.join(hosts)}\n" if hosts else "")
-        _openssl("req", *_KEY, "-subj", f"/CN={name}", "-keyout", made.key, "-out", request)
+        _openssl(
+            "req", *_KEY, "-utf8", "-subj", subject or f"/CN={name}",
+            "-keyout", made.key, "-out", request,
+        )  # fmt: skip
         _openssl(
             "x509", "-req", "-in", request, "-days", str(days), "-extfile", extensions,
             "-CA", self.certificate.file, "-CAkey", self.certificate.key, "-CAcreateserial",

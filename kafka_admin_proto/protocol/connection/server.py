@@ -173,6 +173,8 @@ class ServerConnection(BaseConnection[ServerEvent]):
         if sasl is not None and (sasl.running or self._state is State.AUTHENTICATING):
             allowed = _DURING_SASL if sasl.running else _BEFORE_SASL
             if api_key not in allowed or (api_key == API_VERSIONS_KEY and self._knows_versions):
+                if sasl.running:
+                    self._refuse_api(request)
                 raise SaslError(
                     f"a request of {api_words(api_key)} "
                     f"{'during' if sasl.running else 'before'} the authentication"
@@ -199,6 +201,19 @@ class ServerConnection(BaseConnection[ServerEvent]):
         if not request.expects_response:
             return RequestReceived(request, -1)
         return self._take_turn(request)
+
+    def _refuse_api(self, request: Request) -> None:
+        """Kafka answers what is no token amid an authentication before it closes the connection.
+
+        Here that is so for the apis of a client that starts again; others see the close only.
+        """
+        refusals = {
+            API_VERSIONS_KEY: ApiVersionsResponse(error_code=_ILLEGAL_SASL_STATE),
+            SASL_HANDSHAKE_KEY: SaslHandshakeResponse(error_code=_ILLEGAL_SASL_STATE),
+        }
+        refusal = refusals.get(request.api_key)
+        if refusal is not None and request.api_version in self._apis.get(request.api_key, ()):
+            self._answer(request, refusal)
 
     def _take_turn(self, request: Request) -> RequestReceived:
         event = RequestReceived(request, self._done + len(self._turns))

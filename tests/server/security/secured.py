@@ -40,13 +40,17 @@ class Certificates:
     """An authority, one that nobody trusts, and certificates of servers and clients."""
 
     def __init__(self, folder: Path) -> None:
-        authority = Authority(folder)
+        authority = self._made_by = Authority(folder)
         self.authority = authority.certificate
         self.foreign = Authority(folder, "foreign").certificate
         self.server = authority.issue("server")
         self.expired = authority.issue("expired", days=-1)
         self.client = authority.issue("client")
         self.old_client = authority.issue("old-client", days=-1)
+
+    def issue(self, name: str, subject: str) -> Certificate:
+        """Another client's, whose subject is in openssl's notation."""
+        return self._made_by.issue(name, subject=subject)
 
     def properties(self) -> dict[str, dict[str, str]]:
         """What listeners are configured with, by Kafka's names, SASL's users left out."""

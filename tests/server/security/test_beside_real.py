@@ -7,6 +7,8 @@ at once, is left out of what clients report (``clients.py``).
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -30,10 +32,19 @@ from tests.server.security.secured import (
     Certificates,
     secured_cluster,
 )
-from tests.server.security.test_tls import NO_TLS, all_bytes
+from tests.server.security.test_tls import NO_TLS, all_bytes, asked, principals, tls
 from tools.clusters import Cluster, Listener, kraft, sasl_properties
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
+
+
+#: Of certificates, in openssl's notation.
+SUBJECTS = (
+    "/CN=plain",
+    "/C=NO/ST=Oslo/L=Oslo/O=Example, Inc./OU=a+OU=b/CN=me",
+    "/DC=no/DC=example/UID=u/CN= a #b=c ",
+    '/CN=\u00e6<>;"\\\\q/emailAddress=a@b.no/serialNumber=7/street=s/title=t',
+)
 
 
 class Both(msgspec.Struct):
@@ -144,6 +155,20 @@ def test_exchanges(both: Both, listener: str) -> None:
         real, ours = both.ask(listener, lambda at: play(at, steps))  # noqa: B023
         wrong += [(steps, real, ours)] if real != ours else []
     assert wrong == []
+
+
+def test_names_of_certificates(both: Both) -> None:
+    """The real node's log of requests has the principals."""
+    made = both.certificates
+    for number, subject in enumerate(SUBJECTS):
+        shows = made.issue(f"odd-{number}", subject)
+        with tls(both.real.address("MUTUAL"), made, shows) as client:
+            assert asked(client)
+        with tls(both.ours.addresses("MUTUAL"), made, shows) as client:
+            assert asked(client)
+            (ours,) = principals(both.ours)
+        logged = re.findall(rb'"principal":("(?:[^"\\]|\\.)*")', both.real.request_log())
+        assert ours in {json.loads(each) for each in logged}, subject
 
 
 @pytest.mark.parametrize("data", NO_TLS)
