@@ -79,11 +79,15 @@ class ServerAuthentication:
         return True
 
     def take_handshake(self, request: Request, body: SaslHandshakeRequest) -> Authenticated | None:
-        """Answer a SaslHandshake; SaslError for a mechanism that is not taken."""
+        """Answer a SaslHandshake; SaslError for a mechanism that is not taken.
+
+        In a re-authentication Kafka closes the connection for such a one without an answer.
+        """
         exchange = self._sasl.exchange(body.mechanism)
         code = 0 if exchange else _UNSUPPORTED_SASL_MECHANISM
         mechanisms = self._sasl.mechanisms
-        self._answer(request, SaslHandshakeResponse(error_code=code, mechanisms=mechanisms))
+        if not code or self.principal is None:
+            self._answer(request, SaslHandshakeResponse(error_code=code, mechanisms=mechanisms))
         if code:
             known = ", ".join(mechanisms)
             raise self._error(

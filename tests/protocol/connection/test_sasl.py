@@ -486,3 +486,10 @@ def test_without_negotiation_sasl_comes_first() -> None:
     [ready] = pair.at_client
     assert isinstance(ready, Ready)
     assert ready.response is None
+
+
+def test_an_unknown_mechanism_again_is_a_close() -> None:
+    pair = Pair(client={"sasl": login("PLAIN")}, server={"sasl": SASL_SERVER}).start()
+    with pytest.raises(SaslError, match="none of PLAIN"):
+        pair.exchange(pair.client.send(SaslHandshakeRequest(mechanism="GSSAPI"), version=1))
+    assert pair.server.data_to_send() == b""

@@ -141,7 +141,8 @@ _LOGIN = [handshake("PLAIN"), token(RIGHT)]
 #: Exchanges on a listener whose sessions end.
 AGAIN: list[list[Named]] = [
     [*_LOGIN, *_LOGIN, METADATA],
-    [*_LOGIN, METADATA, handshake("PLAIN"), METADATA],
+    [*_LOGIN, METADATA, handshake("PLAIN"), VERSIONS],
+    [*_LOGIN, METADATA, handshake("PLAIN"), handshake("PLAIN")],
     [*_LOGIN, handshake("PLAIN"), token(b"\0admin\0admin-secret")],
     [*_LOGIN, handshake("PLAIN"), token(b"\0bob\0wrong")],
     [*_LOGIN, handshake("SCRAM-SHA-256"), scram("SCRAM-SHA-256", "bob", "bob-secret")],
