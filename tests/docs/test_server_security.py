@@ -20,9 +20,7 @@ from tests.server.security.secured import Certificates, peer
 
 PAGE = Path(__file__).parents[2] / "docs" / "server-security.md"
 #: The first of each language.
-BLOCKS = dict(
-    reversed(re.findall(r"```(sh|python)\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL))
-)
+BLOCKS = dict(reversed(re.findall(r"```(sh|python)\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)))
 PASSWORD = "hush-hush-42"
 _SECONDS = 30
 

@@ -14,6 +14,7 @@ from kafka_admin_proto.messages import (
     SaslHandshakeRequest,
 )
 from kafka_admin_proto.protocol import FrameReader, frame, read_response, write_request
+from kafka_admin_proto.protocol.connection import SaslScram
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message
 from tools.clusters import Authority, Certificate
@@ -144,3 +145,15 @@ def peer(address: str) -> Iterator[Peer]:
     """A client, closed behind the block."""
     with contextlib.closing(Peer(address)) as found:
         yield found
+
+
+def scram(client: Peer, mechanism: str, user: str, password: str) -> Any:
+    """The last answer of an exchange."""
+    assert client.handshake(mechanism).error_code == 0
+    exchange = SaslScram(mechanism, user, password).exchange(100_000)
+    first = client.authenticate(exchange.first())
+    if first.error_code:
+        return first
+    compute = exchange.next(first.auth_bytes)
+    assert compute is not None
+    return client.authenticate(compute())

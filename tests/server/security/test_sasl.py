@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import time
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.messages import (
-    AlterUserScramCredentialsRequest,
-    DescribeUserScramCredentialsRequest,
     MetadataRequest,
 )
-from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
-    ScramCredentialDeletion,
-    ScramCredentialUpsertion,
-)
 from kafka_admin_proto.protocol import frame
-from kafka_admin_proto.protocol.connection import SaslScram
 from kafka_admin_proto.server import SyncCluster
 from tests.everything import draws
 from tests.server.security.secured import (
@@ -30,6 +21,7 @@ from tests.server.security.secured import (
     Certificates,
     Peer,
     peer,
+    scram,
     secured_cluster,
 )
 
@@ -37,18 +29,6 @@ EVERYTHING = MetadataRequest(topics=None)
 #: What SaslHandshake names, in the order of Java's HashSet.
 NAMED = ["PLAIN", "SCRAM-SHA-512", "SCRAM-SHA-256"]
 _DELAY_S = 0.1
-
-
-def scram(client: Peer, mechanism: str, user: str, password: str) -> Any:
-    """The last answer of an exchange."""
-    assert client.handshake(mechanism).error_code == 0
-    exchange = SaslScram(mechanism, user, password).exchange(100_000)
-    first = client.authenticate(exchange.first())
-    if first.error_code:
-        return first
-    compute = exchange.next(first.auth_bytes)
-    assert compute is not None
-    return client.authenticate(compute())
 
 
 def test_each_mechanism(cluster: SyncCluster) -> None:
@@ -133,33 +113,6 @@ def test_what_comes_before_the_authentication(cluster: SyncCluster) -> None:
         client.handshake("PLAIN")
         assert client.versions().error_code == 34
         assert client.frame() is None
-
-
-def test_users_come_and_go_over_the_wire(cluster: SyncCluster) -> None:
-    """A credential is valid with the answer, and no more with the answer to its deletion."""
-    mechanism, address = "SCRAM-SHA-256", cluster.addresses("SASL")
-    salt = b"salt" * 4
-    salted = hashlib.pbkdf2_hmac("sha256", b"carol-secret", salt, 4096)
-    new = ScramCredentialUpsertion("carol", 1, 4096, salt, salted)
-    with peer(cluster.addresses("PLAINTEXT")) as admin:
-
-        def code(client: Peer) -> int:
-            found: int = scram(client, mechanism, "carol", "carol-secret").error_code
-            return found
-
-        with peer(address) as client:
-            assert code(client) == 58
-        answer = admin.ask(AlterUserScramCredentialsRequest(upsertions=[new]), 0)
-        assert [each.error_code for each in answer.results] == [0]
-        with peer(address) as client:
-            assert code(client) == 0
-            gone = AlterUserScramCredentialsRequest([ScramCredentialDeletion("carol", 1)])
-            assert [each.error_code for each in admin.ask(gone, 0).results] == [0]
-            assert client.ask(EVERYTHING, 12).brokers  # who is in stays
-        with peer(address) as client:
-            assert code(client) == 58
-        described = admin.ask(DescribeUserScramCredentialsRequest(), 0)
-        assert {each.user for each in described.results} == set(PASSWORDS)
 
 
 def test_sessions_end(certificates: Certificates) -> None:
