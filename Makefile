@@ -29,7 +29,8 @@ TESTS  ?= -n 2 --dist loadgroup
 # Values of each message and version that the check compares with Kafka's own classes.
 CONFORMANCE_VALUES ?= 2
 # What runs on the compiled engine: all that reads and writes bytes.
-SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol tests/records tests/speed
+SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol/test_payloads.py \
+	tests/protocol/test_frames.py tests/records/test_batches.py tests/speed
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kafka_admin_proto.arguments import Buffer, as_bytes
 from kafka_admin_proto.errors import EncodeError, FrameError
+from kafka_admin_proto.wire.engine import compiled
 
 #: A broker's ``socket.request.max.bytes``: what no request it accepts is larger than.
 DEFAULT_FRAME_LIMIT = 100 * 1024 * 1024
@@ -74,7 +75,6 @@ class FrameReader:
         #: Offset in the stream of the frame that comes next.
         self.offset: int = 0
         self._buffer = bytearray()
-        self._size: int | None = None
         self._error: FrameError | None = None
 
     @property
@@ -97,7 +97,8 @@ class FrameReader:
         if self._error is not None:
             raise self._error
         if self.buffered:
-            size = "unknown size" if self._size is None else f"{self._size + 4} bytes"
+            known = self.buffered >= 4
+            size = f"{_SIZE(self._buffer)[0] + 4} bytes" if known else "unknown size"
             raise FrameError(
                 f"the stream ends {self.buffered} bytes into a frame of {size}",
                 offset=self.offset,
@@ -109,28 +110,38 @@ class FrameReader:
             raise self._error
         buffer = self._buffer
         while True:
-            size = self._size
-            if size is None:
-                if len(buffer) < 4:
-                    return
-                (size,) = _SIZE(buffer)
-                if not 0 <= size <= self.limit:
-                    try:
-                        check_frame_size(bytes(buffer[:4]), self.limit, self.offset)
-                    except FrameError as error:
-                        self._error = error
-                        buffer.clear()
-                        raise
-                self._size = size
-            end = 4 + size
-            if len(buffer) < end:
-                return
-            if size <= _SMALL_BYTES:
-                payload = bytes(buffer[4:end])
-            else:
-                with memoryview(buffer) as view:
-                    payload = bytes(view[4:end])
-            del buffer[:end]
-            self.offset += end
-            self._size = None
+            payload = _cut(buffer, self.limit)
+            if payload is None:
+                break
+            self.offset += 4 + len(payload)
             yield payload
+        if len(buffer) >= 4:
+            try:
+                check_frame_size(bytes(buffer[:4]), self.limit, self.offset)
+            except FrameError as error:
+                self._error = error
+                buffer.clear()
+                raise
+
+
+def cut_frame(buffer: bytearray, limit: int) -> bytes | None:
+    """Take the first payload out of the buffer, and its size with it.
+
+    None, with the buffer as it was, for a frame that is not whole or has a size that cannot be.
+    """
+    if len(buffer) < 4:
+        return None
+    (size,) = _SIZE(buffer)
+    end = 4 + size
+    if not 0 <= size <= limit or len(buffer) < end:
+        return None
+    if size <= _SMALL_BYTES:
+        payload = bytes(buffer[4:end])
+    else:
+        with memoryview(buffer) as view:
+            payload = bytes(view[4:end])
+    del buffer[:end]
+    return payload
+
+
+_cut: Callable[[bytearray, int], bytes | None] = compiled.cut_frame if compiled else cut_frame

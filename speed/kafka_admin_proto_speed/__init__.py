@@ -5,8 +5,8 @@ It is of one version of that package: the one of the same number.
 
 from __future__ import annotations
 
-from kafka_admin_proto_speed._engine import Engine, RecordEngine, crc32c
+from kafka_admin_proto_speed._engine import Engine, RecordEngine, crc32c, cut_frame
 
 __version__ = "0.1.0"
 
-__all__ = ["Engine", "RecordEngine", "crc32c"]
+__all__ = ["Engine", "RecordEngine", "crc32c", "cut_frame"]

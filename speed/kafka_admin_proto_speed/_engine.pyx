@@ -338,3 +338,24 @@ cdef void _open_json(Json* j, bint mask, bint record_sizes) noexcept:
     j.mask = mask
     j.record_sizes = record_sizes
     memset(j.name_sizes, 0, sizeof(j.name_sizes))
+
+
+def cut_frame(bytearray buffer, int64_t limit):
+    """Take the first payload out of the buffer; None if it is not whole, or its size cannot be."""
+    cdef const unsigned char* q = <const unsigned char*>PyByteArray_AS_STRING(<PyObject*>buffer)
+    cdef Py_ssize_t left = PyByteArray_GET_SIZE(<PyObject*>buffer) - 4
+    cdef PyObject* made
+    cdef int32_t size
+    if left < 0:
+        return None
+    size = <int32_t>be32(q)
+    if size < 0 or size > limit or size > left:
+        return None
+    made = PyBytes_FromStringAndSize(<const char*>(q + 4), size)
+    if made == NULL:
+        _refuse()
+    payload = <object>made
+    Py_DECREF(made)
+    if PySequence_DelSlice(<PyObject*>buffer, 0, <Py_ssize_t>size + 4) < 0:
+        _refuse()
+    return payload

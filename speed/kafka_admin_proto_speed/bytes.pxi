@@ -61,6 +61,7 @@ cdef extern from "Python.h":
     bint PyMemoryView_Check(PyObject*) noexcept
     PyObject* PyMemoryView_FromObject(PyObject*) noexcept
     PyObject* PySequence_GetSlice(PyObject*, Py_ssize_t, Py_ssize_t) noexcept
+    int PySequence_DelSlice(PyObject*, Py_ssize_t, Py_ssize_t) noexcept
     PyObject* PySequence_List(PyObject*) noexcept
     int PyObject_GetBuffer(PyObject*, Py_buffer*, int) noexcept
     void PyBuffer_Release(Py_buffer*) noexcept

@@ -28,6 +28,7 @@ from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+from kafka_admin_proto.protocol.frames import cut_frame
 from kafka_admin_proto.wire.nodes import StructNode
 from kafka_admin_proto.wire.runtime import Fallback
 from tests.fuzz.seeds import filled
@@ -403,3 +404,25 @@ def test_its_version_is_the_packages() -> None:
     text = (root / "pyproject.toml").read_text("utf-8")
     assert f'speed = ["kafka-admin-proto-speed=={version}"]' in text
     assert importlib.import_module("kafka_admin_proto").__version__ == version
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 5000])
+def test_frames_are_cut_alike(size: int) -> None:
+    whole = size.to_bytes(4, "big") + b"p" * size
+    for data in (
+        whole,
+        whole + whole,
+        whole[:-1],
+        whole[:3],
+        b"",
+        b"\xff" * 9,
+        b"\x7f\xff\xff\xff",
+    ):
+        for limit in (0, size - 1, size, 1 << 40):
+            one, other = bytearray(data), bytearray(data)
+            assert speed().cut_frame(one, limit) == cut_frame(other, limit)
+            assert one == other
+    buffer = bytearray(whole)
+    with memoryview(buffer), pytest.raises(BufferError):  # what is looked at keeps its size
+        speed().cut_frame(buffer, 1 << 20)
+    assert buffer == whole
