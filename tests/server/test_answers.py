@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from kafka_admin_proto.errors import RemoteProtocolError
-from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
+from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest, MetadataResponse
 from kafka_admin_proto.protocol.payload_writers import write_request
 from kafka_admin_proto.protocol.payloads import Request, read_request
 from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.server.authorizer.rules import DESCRIBE, TOPIC
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import Caller
 from kafka_admin_proto.values import Message
 from tests.everything import draws
-from tests.server.authorizer.test_apis import SECURED
+from tests.server.authorizer.test_apis import SECURED, allow
 from tests.server.differential.machine import run_steps
 from tests.server.differential.requests import security
 from tests.server.differential.requests.drawing import Step
@@ -81,3 +84,22 @@ def test_nobody_gets_an_answer_to_somebody_else() -> None:
     assert answers.answer(asked(1, question, "eve"), question) != everything
     elsewhere = Caller(1, 12, principal="User:admin", host="10.0.0.1")
     assert answers.encoded(elsewhere, question) is None
+
+
+def test_a_broker_that_is_behind_decides_by_what_it_knows() -> None:
+    served = Served(configs=SECURED)
+    served.ask(CreateTopicsRequest([topic("a")], timeout_ms=1000))
+    views = Views(served.state)
+    views.delay(2, math.inf)
+    answers = Answers(views)
+    allow(served, DESCRIBE, TOPIC, "a", "User:eve")
+    question = seen(MetadataRequest(topics=None), 12)
+
+    def listed(node: int) -> list[str | None]:
+        body = answers.answer(asked(node, question, "eve"), question)
+        assert isinstance(body, bytes)
+        return [each.name for each in MetadataResponse.decode(body, version=12).topics]
+
+    assert (listed(1), listed(2)) == (["a"], [])
+    views.catch_up(2)
+    assert listed(2) == ["a"]

@@ -158,3 +158,14 @@ def test_an_unknown_config_appended_to_a_broker(
     row = AlterConfigsResource(BROKER, "1", [AlterableConfig("nope", 2, "1")])
     (found,) = Served(release).ask(IncrementalAlterConfigsRequest([row])).responses
     assert (found.error_code, found.error_message) == answer
+
+
+def test_configs_of_a_listener_are_defined_as_those_of_all() -> None:
+    secret, mechanisms = "plain.sasl.jaas.config", "sasl.enabled.mechanisms"
+    prefix = "listener.name.sasl."
+    served = Served(configs={f"{prefix}{secret}": "x", f"{prefix}{mechanisms}": "PLAIN"})
+    rows = {row.name: row for row in described(served, 4, "1")}
+    row = rows[f"{prefix}{secret}"]
+    assert (row.config_type, row.is_sensitive, row.value) == (9, True, None)
+    row = rows[f"{prefix}{mechanisms}"]
+    assert (row.config_type, row.is_sensitive, row.value) == (7, False, "PLAIN")
