@@ -72,7 +72,7 @@ async def settled(cluster: Cluster) -> None:
 )
 @in_a_loop
 async def test_each_command_is_sent_as_its_message(dialect: Draft, command: str) -> None:
-    """b57–b63: the text's table is the dispatch table."""
+    """b57–b63, b80–b87: the text's table is the dispatch table."""
     seen: list[TraceEvent] = []
     cluster = Cluster(1, rules=dialect, sync_delay_s=0.01)
     async with cluster, AdminClient(cluster.bootstrap_servers) as shipped:
