@@ -57,6 +57,8 @@ class Caller(ABC):
     default_timeout: float = 60.0
     #: Whether the cluster is its controllers: the client was started from them.
     asks_controllers: bool = False
+    #: Whose messages are sent where there are such: Kafka's, or a draft's.
+    dialect: str = "kafka"
     #: Pauses between attempts; `retry.retry_items` uses them for single items.
     backoff: Backoff = Backoff()
 

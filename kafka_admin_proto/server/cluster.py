@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 from uuid import UUID, uuid4
 
+from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.bootstrap import Registration, fence, first_records, register
@@ -96,7 +97,7 @@ class Cluster:
         if racks and len(racks) != brokers:
             raise ValueError(f"{len(racks)} racks for {brokers} brokers; name one for each")
         if rules in DIALECTS and (acls or "authorizer.class.name" in (configs or {})):
-            raise ValueError(
+            raise SettingsError(
                 f"the draft {rules} says nothing of who may do what; leave authorizer.class.name "
                 "and ACLs out"
             )

@@ -200,7 +200,7 @@ class ClusterOperations(Caller):
         answers = await self.call_all(
             _api_versions_request(), ApiVersionsResponse, brokers=ids, timeout=deadline.left
         )
-        return [_broker_versions(broker, answers[broker]) for broker in ids]
+        return [_broker_versions(broker, answers[broker], self.dialect) for broker in ids]
 
     async def describe_features(self, *, timeout: float | None = None) -> Features:
         """The features that the cluster has finalized, and those that a broker supports.
@@ -341,7 +341,9 @@ def _api_versions_request() -> ApiVersionsRequest:
     )
 
 
-def _broker_versions(broker: int, answer: Reply[ApiVersionsResponse] | Exception) -> BrokerVersions:
+def _broker_versions(
+    broker: int, answer: Reply[ApiVersionsResponse] | Exception, dialect: str
+) -> BrokerVersions:
     if isinstance(answer, Exception):
         error, message = failure_of(answer)
         return BrokerVersions(broker=broker, error=error, message=message)
@@ -350,7 +352,10 @@ def _broker_versions(broker: int, answer: Reply[ApiVersionsResponse] | Exception
         broker=broker,
         apis=[
             ApiVersions(
-                each.api_key, api_name(each.api_key) or None, each.min_version, each.max_version
+                each.api_key,
+                api_name(each.api_key, dialect) or None,
+                each.min_version,
+                each.max_version,
             )
             for each in sorted(answer.body.api_keys, key=lambda api: api.api_key)
         ],
