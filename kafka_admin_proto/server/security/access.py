@@ -143,6 +143,7 @@ def _listener(protocol: str, configs: ListenerConfigs, limits: Limits) -> _Liste
         tls = TlsSettings.from_properties(configs.texts).server_context(
             asked.get("ssl.client.auth", "none")
         )
+    idle_ms = configs.value("connections.max.idle.ms")
     frame_bytes = configs.value("sasl.server.max.receive.size")
     return _Listener(
         mechanisms=mechanisms,
@@ -150,6 +151,6 @@ def _listener(protocol: str, configs: ListenerConfigs, limits: Limits) -> _Liste
         names=NameRules(configs.value("ssl.principal.mapping.rules")),
         session_lifetime_ms=configs.value("connections.max.reauth.ms"),
         failure_delay_s=configs.value("connection.failed.authentication.delay.ms") / 1000,
-        login_s=min(_LOGIN_S, configs.value("connections.max.idle.ms") / 1000),
+        login_s=min(_LOGIN_S, idle_ms / 1000) if idle_ms >= 0 else _LOGIN_S,
         limits=msgspec.structs.replace(limits, unauthenticated_frame_bytes=frame_bytes),
     )

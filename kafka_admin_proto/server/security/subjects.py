@@ -23,8 +23,8 @@ _KEYWORDS = {
     "0.9.2342.19200300.100.1.1": "UID",
     "0.9.2342.19200300.100.1.25": "DC",
 }
-#: Tags of ASN.1's strings: UTF8, Printable, T61, IA5, General, BMP, Universal.
-_STRINGS = frozenset({0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1C, 0x1E})
+#: Tags of the strings that Java shows as text: UTF8, Printable, T61, IA5, General, BMP.
+_STRINGS = frozenset({0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1E})
 _ESCAPED = frozenset(',=+<>#;"\\')
 _SEQUENCE, _SET, _VERSION = 0x30, 0x31, 0xA0
 

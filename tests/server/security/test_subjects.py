@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.server.security.subjects import NameRules, name_text
+from tests.everything import draws
+from tests.java_tool import JavaTool
+from tests.oracle import require_oracle
+from tools.jars import fetch
+
+TOOL = Path(__file__).parents[2] / "java" / "PrincipalTool.java"
 
 
 def der(tag: int, content: bytes) -> bytes:
@@ -23,6 +35,8 @@ TYPES = {
     "1.2.840.113549.1.9.1": "2a864886f70d010901", "2.5.4.5": "550405", "2.999.3": "883703",
 }  # fmt: skip
 UTF8, PRINTABLE, T61, IA5 = 0x0C, 0x13, 0x14, 0x16
+#: With General, Universal (which Java shows as bytes) and BMP.
+TAGS = (UTF8, PRINTABLE, T61, IA5, 0x1B, 0x1C, 0x1E)
 
 
 def part(kind: str, text: str, tag: int = UTF8) -> bytes:
@@ -85,3 +99,57 @@ def test_rules(rules: str, expected: str | None) -> None:
 def test_rules_that_are_none(rules: str) -> None:
     with pytest.raises(SettingsError, match=r"ssl.principal.mapping.rules"):
         NameRules(rules)
+
+
+Ask = Callable[..., str | None]
+
+
+@pytest.fixture(scope="module")
+def java() -> Iterator[Ask]:
+    """What Java and Kafka make of a name, None for what they refuse."""
+    require_oracle()
+    slf4j = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
+    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *slf4j]))
+
+    def ask(*words: bytes) -> str | None:
+        (answer,) = tool.ask([" ".join(base64.b64encode(each).decode() for each in words)])
+        return None if answer == "!" else base64.b64decode(answer).decode()
+
+    yield ask
+    tool.close()
+
+
+_texts = st.text(st.sampled_from(' ,=+<>#;"\\\r\0aZ9é☃\U0001f600'), max_size=6)
+_parts = st.builds(part, st.sampled_from(list(TYPES)), _texts, st.sampled_from(TAGS))
+
+
+@pytest.mark.exhaustive
+@settings(max_examples=draws(300))
+@given(st.lists(st.lists(_parts, min_size=1, max_size=2), max_size=3))
+def test_names_are_java_s(java: Ask, parts: list[list[bytes]]) -> None:
+    found = java(der(0x30, name(*parts)))
+    if found is not None:  # a second value of a set may be out of order
+        assert name_text(name(*parts)) == found
+
+
+RULES = (
+    "DEFAULT", "RULE:^CN=(.*?),.*$/$1/", "RULE:^CN=(.*?),OU=(.*?)(,.*)?$/$2@$1/L",
+    "RULE:^CN=(.*?),.*$/$1$12$0/U", "RULE:CN=a.*/b\\$1/", "RULE:^(a+)$/$1/,DEFAULT",
+    " RULE:^UID=(.*)$/$1/ , RULE:^.*$/all/ ", "RULE:.*/x/", "RULE:CN=(.)(.)?.*/[$1$2]/",
+    "nothing", "RULE:a/b", "RULE:^CN=(.*)/$1//",
+)  # fmt: skip
+
+
+@pytest.mark.exhaustive
+@settings(max_examples=draws(200))
+@given(
+    st.sampled_from(RULES),
+    st.lists(st.sampled_from(["CN=a", "CN=Bob", "OU=X", "UID=u", "a", "O=Æ"]), max_size=3),
+)
+def test_rules_are_kafka_s(java: Ask, rules: str, names: list[str]) -> None:
+    subject = ",".join(names)
+    try:
+        found = NameRules(rules).name_of(subject)
+    except SettingsError:
+        found = None
+    assert found == java(rules.encode(), subject.encode())

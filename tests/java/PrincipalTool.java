@@ -1,0 +1,35 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import javax.security.auth.x500.X500Principal;
+import org.apache.kafka.common.security.ssl.SslPrincipalMapper;
+
+/**
+ * Names of certificates, one request a line, words in base64: "DER" of a name answers with the text
+ * that Kafka has for it, "RULES NAME" with what ssl.principal.mapping.rules make of it. What is
+ * refused answers with "!".
+ */
+public final class PrincipalTool {
+    public static void main(String[] args) throws Exception {
+        BufferedReader requests = new BufferedReader(
+            new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        String line;
+        while ((line = requests.readLine()) != null) {
+            String[] words = line.split(" ", -1);
+            try {
+                String found = words.length == 1
+                    ? new X500Principal(Base64.getDecoder().decode(words[0])).getName()
+                    : SslPrincipalMapper.fromRules(text(words[0])).getName(text(words[1]));
+                System.out.println(
+                    Base64.getEncoder().encodeToString(found.getBytes(StandardCharsets.UTF_8)));
+            } catch (Exception refused) {
+                System.out.println("!");
+            }
+        }
+    }
+
+    private static String text(String word) {
+        return new String(Base64.getDecoder().decode(word), StandardCharsets.UTF_8);
+    }
+}
