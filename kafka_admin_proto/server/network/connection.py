@@ -290,8 +290,9 @@ class NodeConnection(asyncio.BufferedProtocol):
 
     def _refuse_later(self, error: SaslError) -> None:
         """Answer a client that failed to authenticate after a while, so that guessing is slow."""
+        assert self._access is not None
         self._held = True
-        if self._transport is not None and self._access is not None:
+        if self._transport is not None:
             self._transport.pause_reading()
             self._loop.call_later(self._access.failure_delay_s, self._refuse, error)
 

@@ -23,7 +23,7 @@ _WANT = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
     """The protocol of the socket, and the transport of ``inner``.
 
-    ``buffer`` is where bytes are read to, as all connections do. ``names`` makes the principal of
+    ``buffer`` is where bytes are read to, as the connection's are. ``names`` makes the principal of
     the client's certificate; without them it is left to SASL.
     """
 
@@ -38,6 +38,8 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         self._received, self._written = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._received, self._written, server_side=True)
         self._inner = inner
+        #: What the client's bytes are for: the connection, or what has taken its place.
+        self._reader: asyncio.BufferedProtocol | asyncio.Protocol = inner
         self._buffer = buffer
         self._names = names
         self._socket: asyncio.Transport | None = None
@@ -55,7 +57,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
         self._socket = None
-        self._inner.connection_lost(exc)
+        self._reader.connection_lost(exc)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes of the client go."""
@@ -126,6 +128,11 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
             self._socket.resume_reading()
             asyncio.get_running_loop().call_soon(self._read)
 
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Let another protocol have what else the client sends, and the end."""
+        assert isinstance(protocol, asyncio.BufferedProtocol | asyncio.Protocol)
+        self._reader = protocol
+
     def get_write_buffer_size(self) -> int:
         """Bytes that wait for the client."""
         return 0 if self._socket is None else self._socket.get_write_buffer_size()
@@ -145,12 +152,14 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
                 self._flush()
                 self._enter()
             while not self._paused and not self.is_closing():
-                into = self._inner.get_buffer(-1)
-                count = int(self._tls.read(len(into), into))
+                count = int(self._tls.read(len(self._buffer), self._buffer))
                 if not count:
                     self.close()
                     return
-                self._inner.buffer_updated(count)
+                if isinstance(self._reader, asyncio.BufferedProtocol):
+                    self._reader.buffer_updated(count)
+                else:
+                    self._reader.data_received(bytes(self._buffer[:count]))
         except _WANT:
             self._flush()
         except ssl.SSLError:  # no TLS, or not the client's right certificate: an alert goes out

@@ -103,7 +103,8 @@ class Peer:
         self._id = 0
 
     def send(self, data: bytes) -> None:
-        self._socket.sendall(data)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # as ``frame`` will say
+            self._socket.sendall(data)
 
     def frame(self) -> bytes | None:
         """The next frame; None when the server has closed the connection."""

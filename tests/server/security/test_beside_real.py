@@ -177,7 +177,7 @@ def test_no_tls(both: Both, data: bytes) -> None:
     assert real == ours
 
 
-@settings(max_examples=draws(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=draws(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn_exchanges)
 def test_drawn_exchanges(both: Both, steps: list[Named]) -> None:
     real, ours = both.ask("SASL", lambda at: play(at, steps))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -164,3 +165,22 @@ def test_an_end_of_tls_is_answered(cluster: SyncCluster, certificates: Certifica
     with tls(cluster.addresses("TLS"), certificates) as client:
         assert asked(client)
         client.unwrap().close()
+
+
+def test_a_lost_answer_over_tls(certificates: Certificates) -> None:
+    """A fault puts another protocol in the place of the connection, which hears nothing more."""
+    with (
+        secured_cluster(certificates) as cluster,
+        tls(cluster.addresses("TLS"), certificates) as client,
+    ):
+        fault = cluster.faults.add_text("api=Metadata drop=answer count=1")
+        client.sendall(frame(write_request(EVERYTHING, 12, 1)))
+        end_s = time.monotonic() + _SECONDS
+        while not fault.fired and time.monotonic() < end_s:
+            time.sleep(0.01)
+        client.sendall(b"more" * 100_000)
+        client.settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            client.recv(1)
+        client.settimeout(_SECONDS)
+        client.unwrap()
