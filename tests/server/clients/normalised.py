@@ -22,6 +22,7 @@ RULES = [
     (r"Epoch: \d+", "Epoch: number", "the offset of the log"),
     (r"(?m)^\S+ main ERROR", "ERROR", "the time of a line of the client's log"),
     (r"(?m)^log4j:WARN .*\n", "", "the client's log4j warns once in a process"),
+    (r"Request Request\(.*\) needs", "Request needs", "Kafka shows its own objects"),
     (r"adminclient-\d+", "adminclient", "numbers of the client's own"),
     (r"(?m)^\S+Z kafka-admin-client-thread", "thread", "the time of a line of the client's log"),
     (r"(?m)^\tat .*\n", "", "where in the client an error was raised"),
