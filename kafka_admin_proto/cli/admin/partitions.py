@@ -163,13 +163,14 @@ def reassign(
     )
     document: Row = {**msgspec.to_builtins(found), "dry_run": False}
     rows = document["partitions"]
-    fine = sum(not row["error"] for row in rows)
+    begun = [row for row in rows if not row["error"]]
+    remarks = dict.fromkeys(row["message"] for row in begun if row["message"])
     return Answer(
         document=document,
         tables=[Table(rows=rows, hidden=("error", "message", "repeated"))],
         errors=[*_errors(rows), *_log_dir_errors(document)],
-        notes=[f"{fine} of {len(rows)} partitions are being moved; kap partitions verify with the "
-               "same file says when it is done"],
+        notes=[f"{len(begun)} of {len(rows)} partitions are being moved; kap partitions verify "
+               "with the same file says when it is done", *remarks],
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.wire.secrets import MASK
 
 _PAGE = Path(__file__).parents[3] / "docs" / "drafts.md"
+_MOVE = '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[3,1]}]}'
 _BLOCKS = re.findall(r"```console\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)
 
 
@@ -27,9 +28,9 @@ def second() -> Iterator[SyncCluster]:
         yield cluster
 
 
-def run(cluster: SyncCluster, arguments: str) -> Result:
+def run(cluster: SyncCluster, arguments: str, data: str | None = None) -> Result:
     env = {"KAP_BOOTSTRAP_SERVER": cluster.bootstrap_servers, "KAP_TIMEOUT": "20"}
-    result = CliRunner().invoke(kap, shlex.split(arguments), env=env, prog_name="kap")
+    result = CliRunner().invoke(kap, shlex.split(arguments), data, env, prog_name="kap")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
@@ -57,12 +58,24 @@ def test_the_first_draft() -> None:
         described = json.loads(run(cluster, f"topics describe t {said}").stdout)
         replicas = [each["replicas"] for each in described["topics"][0]["partitions"]]
         assert replicas == [[3, 1], [2, 3]]
+        move = "partitions reassign --reassignment-json-file - --yes"
+        assert run(cluster, f"{move} {said}", data=_MOVE).exit_code == 0
         assert json.loads(run(cluster, f"topics list {said}").stdout)["topics"][0]["name"] == "t"
         refused = run(cluster, "topics describe --under-replicated-partitions --dialect kip-4a")
         assert (refused.exit_code, "in sync" in refused.stderr) == (2, True)
         refused = run(cluster, "topics alter t --config segment.ms=5 --yes --dialect kip-4a")
         assert (refused.exit_code, "has no configs" in refused.stderr) == (2, True)
         assert run(cluster, f"topics delete t --yes {said}").exit_code == 0
+
+
+def test_a_reassignment_that_the_draft_ignores(second: SyncCluster) -> None:
+    """b63, b177: the command is sent as its message, which does nothing; a note says so."""
+    run(second, "topics create t --replica-assignment 1:2 --dialect kip-4b")
+    arguments = "--reassignment-json-file - --dialect kip-4b"
+    found = run(second, f"partitions reassign {arguments} --yes", data=_MOVE)
+    assert (found.exit_code, "into account" in found.stderr) == (0, True)
+    verified = run(second, f"partitions verify {arguments}", data=_MOVE)
+    assert (verified.exit_code, "its replicas are 1,2, not 3,1" in verified.stderr) == (1, True)
 
 
 def test_a_topic_that_exists_is_no_failure_where_asked(second: SyncCluster) -> None:
