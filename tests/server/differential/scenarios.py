@@ -104,7 +104,7 @@ def no_majority(scenario: Scenario) -> None:
     """Two nodes end: the last one's knowledge stays as it is, until one of them is back."""
     for outage in ("stop", "kill"):
         scenario.end(2, outage)
-        scenario.end(3, outage)
+        scenario.end(3, "stop")
         scenario.start(2)  # not in sync with what the third one led
         scenario.ask(1, ElectLeadersRequest(0, None, TIMEOUT_MS), 2)
         scenario.ask(1, ElectLeadersRequest(1, None, TIMEOUT_MS), 2)

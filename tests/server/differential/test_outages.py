@@ -1,0 +1,26 @@
+"""Nodes that end and start again leave the same behind on a real cluster and on ours.
+
+More steps, and 3.9.2: ``python -m tests.server.differential.real_cluster --outages``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.oracle import require_oracle
+from tests.server.differential.real_cluster import both_with_outages, run_with_outages
+from tools.clusters import NEWEST_BROKER
+
+_STEPS = 14
+
+
+@pytest.mark.exhaustive
+@pytest.mark.xdist_group("live")
+def test_drawn_outages(tmp_path: Path) -> None:
+    require_oracle()
+    with both_with_outages(tmp_path, NEWEST_BROKER) as sides:
+        run_with_outages(sides, _STEPS)
+        assert sides.steps >= _STEPS / 2
+        assert sum(sides.outages.values()) > 0
