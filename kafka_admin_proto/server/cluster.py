@@ -28,6 +28,7 @@ from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import DIALECTS, served_apis
 from kafka_admin_proto.server.network.connection import NodeConnection, Service, Trace
+from kafka_admin_proto.server.network.limits import Guard, NetworkLimits, frame_bytes, limits_of
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.state import State
 
@@ -64,6 +65,8 @@ class Cluster:
     Kafka's own (``server/drafts``). The policies are asked as KIP-108 has it.
     ``api_versions`` are those of apis by name that it has not all of ("0-9"), or not at all
     ("none"), as an older cluster.
+    ``limits`` are those of each connection, and ``network_limits`` those of all together, by the
+    configs where they are not given.
     ``trace`` is called with each request and its response. With ``data`` the metadata log
     is kept in that folder, in Kafka's format, and a cluster that is there already goes on; without
     it the cluster is in memory and ends with its context.
@@ -90,6 +93,7 @@ class Cluster:
         alter_config_policy: AlterConfigPolicy | None = None,
         api_versions: Mapping[str, str] | None = None,
         limits: Limits | None = None,
+        network_limits: NetworkLimits | None = None,
         trace: Trace | None = None,
     ) -> None:
         if brokers < 1:
@@ -109,6 +113,11 @@ class Cluster:
         self._configs = dict(configs or {})
         self._listeners: Mapping[str, str] = _LISTENERS
         self._security: Security | None = None
+        if limits is None:
+            largest = frame_bytes(self._configs, release)
+            limits = Limits() if largest is None else Limits(frame_bytes=largest)
+        self._limits = limits
+        self._network_limits = network_limits or limits_of(self._configs, release)
         if listeners != _LISTENERS or users:
             from kafka_admin_proto.server.security.access import Security
 
@@ -129,7 +138,6 @@ class Cluster:
         self._alter_config_policy = alter_config_policy
         self._data = None if data is None else Path(data)
         self._log: ClusterLog | None = None
-        self._limits = Limits() if limits is None else limits
         self._trace = trace
         self._apis = served_apis(release, rules)
         if api_versions:
@@ -231,6 +239,7 @@ class Cluster:
             self._limits,
             memoryview(bytearray(_RECEIVE_BYTES)),
             self._trace,
+            Guard(self._network_limits),
             self._rules if self._rules in DIALECTS else "kafka",
             self._faults,
         )
@@ -290,6 +299,8 @@ class Cluster:
             self._lifecycle.end()
         for node in self._nodes.values():
             await node.close()
+        if self._service is not None:
+            self._service.guard.close()
         self._timers.end()
         if self._views is not None:
             self._views.end()

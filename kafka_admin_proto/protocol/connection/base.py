@@ -43,6 +43,11 @@ class BaseConnection(ABC, Generic[E]):
         """Where the connection stands."""
         return self._state
 
+    @property
+    def buffered(self) -> int:
+        """Bytes received that are not read yet: they wait for the rest of their frame."""
+        return self._reader.buffered
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._state.value}>"
 

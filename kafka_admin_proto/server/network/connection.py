@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.server.answers import Answers
     from kafka_admin_proto.server.faults.faults import Faults
+    from kafka_admin_proto.server.network.limits import Guard
     from kafka_admin_proto.values import Message
 
 #: Bytes of answers that are written at once, about: a client that does not read stops its server.
@@ -62,6 +63,7 @@ class Service:
     limits: Limits
     buffer: memoryview
     trace: Trace | None
+    guard: Guard
     dialect: str = "kafka"
     faults: Faults | None = None
 
@@ -100,7 +102,11 @@ class NodeConnection(asyncio.BufferedProtocol):
         #: What ends the connection of a client that does not authenticate in time.
         self._login: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport | None = None
-        self._host = ""
+        self.host = ""
+        #: Whether something has come, or gone, since the guard looked; how often it had not.
+        self.active, self.idle_looks = True, 0
+        #: Bytes of a request that has not come in full.
+        self.unfinished_bytes = 0
         self._writable = True
         self._held = False
         #: The request that waits for a controller.
@@ -112,8 +118,9 @@ class NodeConnection(asyncio.BufferedProtocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         peer = transport.get_extra_info("peername")
-        self._host = str(peer[0]) if peer else ""
+        self.host = str(peer[0]) if peer else ""
         self._node.connections.add(self)
+        self.service.guard.admit(self)
         if self._access is not None:
             self._login = self._loop.call_later(self._access.login_s, self.close)
 
@@ -128,6 +135,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         """The socket is gone."""
         self._node.connections.discard(self)
         self._transport = None
+        self.service.guard.leave(self)
         if self._login is not None:
             self._login.cancel()
             self._login = None
@@ -138,8 +146,12 @@ class NodeConnection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes of the client are there; what they ask is answered at once."""
+        self.active = True
         self._connection.receive_data(self.service.buffer[:nbytes])
         self._answer()
+        unfinished = self._connection.buffered
+        if unfinished != self.unfinished_bytes:
+            self.service.guard.received(self, unfinished)
 
     def eof_received(self) -> bool:
         """The client sends no more; its transport is closed."""
@@ -150,11 +162,33 @@ class NodeConnection(asyncio.BufferedProtocol):
         self._writable = False
         if self._transport is not None:
             self._transport.pause_reading()
+            self.service.guard.does_not_read(self)
 
     def resume_writing(self) -> None:
         """The client reads again."""
-        self._writable = True
+        self.active = self._writable = True
+        self.service.guard.reads(self)
         self._go_on()
+
+    @property
+    def node_id(self) -> int:
+        """The node that the client has connected to."""
+        return self._node.id
+
+    @property
+    def unread_bytes(self) -> int:
+        """Bytes of answers that the client has not taken."""
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+
+    def wait(self) -> None:
+        """Read and answer nothing until ``go_on``."""
+        self._held = True
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def go_on(self) -> None:
+        """Read and answer again."""
+        self._release()
 
     def hold(self, seconds: float, then: Callable[[], None] | None = None) -> None:
         """Read and answer nothing for so long: requests wait where they are, their order stays.
@@ -246,7 +280,7 @@ class NodeConnection(asyncio.BufferedProtocol):
             request.api_version,
             request.header.client_id,
             listener=self._listener.name,
-            host=self._host,
+            host=self.host,
             principal=self._principal,
         )
         try:
