@@ -6,7 +6,6 @@ before ``append`` returns.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from kafka_admin_proto.errors import EncodeError
 from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
 from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage, Voter
 from kafka_admin_proto.records.cluster_state import ClusterState
@@ -25,7 +23,8 @@ from kafka_admin_proto.server.log import files
 from kafka_admin_proto.server.log.batches import control_batch, metadata_batch
 from kafka_admin_proto.server.log.folder import NodeLog
 from kafka_admin_proto.server.log.settings import LogSettings
-from kafka_admin_proto.server.log.snapshots import bootstrap_bytes, snapshot_bytes
+from kafka_admin_proto.server.log.snapshot_writer import SnapshotWriter
+from kafka_admin_proto.server.log.snapshots import bootstrap_bytes
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 
@@ -58,6 +57,7 @@ class ClusterLog:
         self._failed = False
         #: What ``quorum-state`` says in each node's folder; empty before the first epoch.
         self._leadership = b""
+        self._snapshots = SnapshotWriter()
         self._last_snapshot_s = time.monotonic()
 
     def append(self, records: Sequence[Message], offset: int) -> None:
@@ -69,27 +69,15 @@ class ClusterLog:
         self._write(data, offset, offset + len(records), now)
 
     def applied(self, cluster: ClusterState) -> None:
-        """Write a snapshot of the cluster where the log has grown enough, or it is time.
-
-        The log has all that the snapshot would: where it cannot be written, that is a sentence on
-        stderr, and the next one is tried as if it had been written.
-        """
+        """Write a snapshot of the cluster where the log has grown enough, or it is time."""
         age_s = time.monotonic() - self._last_snapshot_s
         interval_ms = self._settings.snapshot_interval_ms
         grown = self._first.uncovered_bytes >= self._settings.snapshot_bytes
         if not grown and (not interval_ms or age_s * 1000 < interval_ms):
             return
-        self._last_snapshot_s = time.monotonic()
-        try:
-            now = now_ms()
-            data = snapshot_bytes(cluster, self._first.last_timestamp, now)
-            for log in self._logs.values():
-                log.write_snapshot(cluster.offset + 1, cluster.epoch, data)
-                log.clean(now)
-        except (OSError, EncodeError) as error:
-            for log in self._logs.values():
-                log.uncovered_bytes = 0
-            print(f"no snapshot of the metadata log was written: {error}", file=sys.stderr)
+        if not self._snapshots.is_busy:
+            self._last_snapshot_s = time.monotonic()
+            self._snapshots.write(cluster, list(self._logs.values()), now_ms())
 
     def lead(self, leader: int, voters: Sequence[int], offset: int) -> None:
         """Begin the epoch: ``quorum-state``, then a LEADER_CHANGE record."""
@@ -104,6 +92,7 @@ class ClusterLog:
 
     def detach(self, node: int) -> None:
         """A node has ended: nothing is written to its log until it runs again."""
+        self._snapshots.wait()
         self._logs.pop(node).close()
 
     def attach(self, node: int) -> None:
@@ -111,6 +100,7 @@ class ClusterLog:
 
         Raises MetadataLogError where its log does not read any more, or is another one.
         """
+        self._snapshots.wait()
         log = NodeLog(self._folders[node], self._settings)
         try:
             for other in self._logs.values():
@@ -135,6 +125,7 @@ class ClusterLog:
 
     def close(self) -> None:
         """Close all files."""
+        self._snapshots.wait()
         for log in self._logs.values():
             log.close()
         for lock in self._locks:

@@ -106,8 +106,11 @@ class NodeLog:
         self.end, self.last_timestamp = end, now_ms
 
     def write_snapshot(self, end: int, epoch: int, data: bytes) -> None:
-        """Write the snapshot of what is before offset ``end``. Raises OSError."""
-        self.uncovered_bytes = 0
+        """Write the snapshot of what is before offset ``end``. Raises OSError.
+
+        In any thread, and while batches are appended; what they are is left to the caller to count
+        (``uncovered_bytes``).
+        """
         path = self.folder / snapshot_name(end, epoch)
         if not path.exists():
             files.replace(path, data, read_only=True)

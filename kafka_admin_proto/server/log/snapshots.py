@@ -7,7 +7,8 @@ offset where the log goes on, and the epoch of the last record that is in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -49,8 +50,8 @@ from kafka_admin_proto.server.log.batches import control_batch, metadata_batch
 from kafka_admin_proto.values import Message
 
 _NAME = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
-#: Records of a batch; Kafka's batches end below 8 MiB.
-_BATCH_RECORDS = 1024
+#: Records of a batch, which is made in about two milliseconds; Kafka's batches end below 8 MiB.
+_BATCH_RECORDS = 128
 #: What ProducerIdsRecord of a snapshot has in place of a broker.
 _NO_BROKER = -1
 
@@ -109,8 +110,13 @@ def snapshot_bytes(state: ClusterState, last_timestamp: int, now_ms: int) -> byt
 
     Raises EncodeError for a state that the records of its metadata.version cannot say.
     """
+    return b"".join(snapshot_parts(state, last_timestamp, now_ms))
+
+
+def snapshot_parts(state: ClusterState, last_timestamp: int, now_ms: int) -> Iterator[bytes]:
+    """The batches of that file, one by one, so that others may have their turns in between."""
     return _file(
-        list(state_records(state)),
+        state_records(state),
         state.features.get(METADATA_VERSION, 0),
         state.epoch,
         now_ms,
@@ -121,22 +127,18 @@ def snapshot_bytes(state: ClusterState, last_timestamp: int, now_ms: int) -> byt
 
 def bootstrap_bytes(records: list[Message], level: int, now_ms: int) -> bytes:
     """``bootstrap.checkpoint``: a new cluster's first records, as a snapshot."""
-    return _file(records, level, 0, now_ms, [("SNAPSHOT_HEADER", SnapshotHeaderRecord())])
+    return b"".join(_file(records, level, 0, now_ms, [("SNAPSHOT_HEADER", SnapshotHeaderRecord())]))
 
 
 def _file(
-    records: list[Message], level: int, epoch: int, now_ms: int, head: list[tuple[str, Message]]
-) -> bytes:
-    parts = [control_batch(head, 0, epoch, now_ms)]
-    offset = len(head)
-    for start in range(0, len(records), _BATCH_RECORDS):
-        some = records[start : start + _BATCH_RECORDS]
-        parts.append(metadata_batch(some, offset, epoch, level, now_ms))
+    records: Iterable[Message], level: int, epoch: int, now_ms: int, head: list[tuple[str, Message]]
+) -> Iterator[bytes]:
+    yield control_batch(head, 0, epoch, now_ms)
+    offset, rest = len(head), iter(records)
+    while some := list(islice(rest, _BATCH_RECORDS)):
+        yield metadata_batch(some, offset, epoch, level, now_ms)
         offset += len(some)
-    parts.append(
-        control_batch([("SNAPSHOT_FOOTER", SnapshotFooterRecord())], offset, epoch, now_ms)
-    )
-    return b"".join(parts)
+    yield control_batch([("SNAPSHOT_FOOTER", SnapshotFooterRecord())], offset, epoch, now_ms)
 
 
 def _quorum(state: ClusterState) -> Iterator[tuple[str, Message]]:

@@ -105,7 +105,7 @@ def ours(bootstrap: str) -> Iterator[Create]:
 
         def create(name: str) -> str:
             try:
-                (created,) = client.create_topics([NewTopic(name, 1, 1)])
+                (created,) = client.create_topics([NewTopic(name, 1, 1)], timeout=TIMEOUT_S)
             except Exception as error:
                 return f"{type(error).__name__}: {error}"
             return CREATED if created.error is None else f"{created.error} {created.message}"
