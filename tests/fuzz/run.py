@@ -22,7 +22,16 @@ from pathlib import Path
 
 import msgspec
 
-TARGETS = ("captures", "codecs", "connections", "definitions", "dumps", "payloads", "records")
+TARGETS = (
+    "captures",
+    "codecs",
+    "connections",
+    "definitions",
+    "dumps",
+    "payloads",
+    "records",
+    "servers",
+)
 FOUND = Path(__file__).parent / "found"
 #: Inputs are at most so long, an input takes at most so many seconds, a process so many MiB.
 _LONGEST, _SLOWEST, _LARGEST = 8192, 10, 2048

@@ -16,6 +16,8 @@ from kafka_admin_proto.protocol import frames
 from kafka_admin_proto.protocol.connection import ServerConnection, scram
 from kafka_admin_proto.records import message_sets, record_format
 from kafka_admin_proto.schema import kafka_json
+from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.server.network.limits import Guard
 from tests.everything import EVERY_DIALECT
 from tests.fuzz import (
     captures,
@@ -27,6 +29,7 @@ from tests.fuzz import (
     limits,
     payloads,
     records,
+    servers,
 )
 from tests.fuzz.run import FOUND, TARGETS
 
@@ -102,6 +105,8 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (dumps, DecodedFrame, "field_rows", lambda frame, *, mask: [], AssertionError),
     (captures, framing.Framer, "_cut", raises(KeyError("x")), KeyError),
     (captures, request_log, "_entry", raises(KeyError("x")), KeyError),
+    (servers, Answers, "answer", raises(KeyError("x")), AssertionError),
+    (servers, Guard, "leave", lambda guard, connection: None, AssertionError),
 ]
 
 

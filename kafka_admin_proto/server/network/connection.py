@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.codec import codec
@@ -49,6 +50,31 @@ _TIMED_OUT = "The request timed out."
 Trace = Callable[[int, RequestReceived, "Message"], None]
 
 
+class Heaps:
+    """Connections that have more requests than a slice answers: they take turns, one by one.
+
+    Between two of them the event loop sees to all others, so that those who ask little wait for
+    one slice, however many ask much.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[Callable[[], None]] = deque()
+
+    def add(self, go_on: Callable[[], None]) -> None:
+        """Call this when the turn has come."""
+        self._waiting.append(go_on)
+        if len(self._waiting) == 1:
+            asyncio.get_running_loop().call_soon(self._next)
+
+    def _next(self) -> None:
+        try:
+            self._waiting[0]()
+        finally:
+            self._waiting.popleft()
+            if self._waiting:
+                asyncio.get_running_loop().call_soon(self._next)
+
+
 @dataclass
 class Service:
     """What all connections of a cluster share. ``faults`` is None until there is one.
@@ -66,6 +92,7 @@ class Service:
     guard: Guard
     dialect: str = "kafka"
     faults: Faults | None = None
+    heaps: Heaps = field(default_factory=Heaps)
 
 
 @dataclass(frozen=True)
@@ -244,7 +271,8 @@ class NodeConnection(asyncio.BufferedProtocol):
                     if not end_s:
                         end_s = self._loop.time() + _SLICE_S
                     elif self._loop.time() > end_s:
-                        self.hold(0)
+                        self.wait()
+                        self.service.heaps.add(self.go_on)
                 elif event is NEED_DATA or event is PAUSED or isinstance(event, ConnectionClosed):
                     break
                 elif isinstance(event, Authenticated):

@@ -75,7 +75,7 @@ def librdkafka(bootstrap: str) -> Iterator[Create]:
     """confluent-kafka's."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
-    from confluent_kafka.admin import NewTopic as Theirs
+    from confluent_kafka.admin import NewTopic as Theirs  # type: ignore[attr-defined]
 
     client = AdminClient(
         {
@@ -101,11 +101,11 @@ def librdkafka(bootstrap: str) -> Iterator[Create]:
 @contextmanager
 def ours(bootstrap: str) -> Iterator[Create]:
     """Our own."""
-    with SyncAdminClient(bootstrap, request_timeout=TIMEOUT_S, timeout=2 * TIMEOUT_S) as client:
+    with SyncAdminClient(bootstrap, request_timeout=TIMEOUT_S) as client:
 
         def create(name: str) -> str:
             try:
-                (created,) = client.create_topics([NewTopic(name, 1, 1)], timeout=TIMEOUT_S)
+                (created,) = client.create_topics([NewTopic(name, 1, 1)], timeout=2 * TIMEOUT_S)
             except Exception as error:
                 return f"{type(error).__name__}: {error}"
             return CREATED if created.error is None else f"{created.error} {created.message}"

@@ -11,7 +11,7 @@ from kafka_admin_proto.messages import CreateTopicsRequest, DeleteTopicsRequest
 from kafka_admin_proto.records.metadata_log import FOLDER_NAME, replay
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.log import snapshot_writer
-from kafka_admin_proto.server.log.snapshots import Snapshot
+from kafka_admin_proto.server.log.snapshots import Snapshot, snapshot_parts
 from tests.server.differential.wire import Nodes
 from tests.server.test_create_topics import topic
 
@@ -20,7 +20,7 @@ def test_requests_are_answered_while_a_snapshot_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its writer stands still after its first batch until other requests have been answered."""
-    parts = snapshot_writer.snapshot_parts
+    parts = snapshot_parts
     begun, go_on = threading.Event(), threading.Event()
 
     def slow_parts(*arguments: object) -> object:

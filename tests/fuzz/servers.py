@@ -1,0 +1,136 @@
+"""Whatever a client sends, a cluster answers the next one: no error of its own, and no more memory.
+
+The first bytes say by a checksum which listener the client has; the next byte how large the pieces
+are; the rest is what it sends, to a node that is whole but for its sockets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+from collections.abc import Iterator
+
+from kafka_admin_proto import codec
+from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.protocol import frame, write_request
+from kafka_admin_proto.protocol.connection import Limits
+from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.server.brokers.views import Views
+from kafka_admin_proto.server.handlers import served_apis
+from kafka_admin_proto.server.network.connection import Access, NodeConnection, Service
+from kafka_admin_proto.server.network.limits import Guard, NetworkLimits
+from kafka_admin_proto.server.network.node import Listener, Node
+from tests.fuzz import connections
+from tests.fuzz import seeds as made
+from tests.fuzz.choice import SIZE, Choice, number_of
+from tests.fuzz.limits import bounded_memory
+from tests.server.served import Served
+
+_LIMITS = Limits(frame_bytes=1 << 20, in_flight=8, unauthenticated_frame_bytes=4096)
+_LISTENERS: dict[str, Access | None] = {
+    "plain": None,
+    "with logins": Access(connections.SASL_SERVER, connections.LIMITS, 10.0, 0.0),
+}
+_CHOICE = Choice(_LISTENERS)
+_BUFFER_BYTES = 64 << 10
+_QUESTION_ID = 0x5EED
+_QUESTION = frame(write_request(MetadataRequest(topics=[]), 12, _QUESTION_ID))
+
+
+class _Transport(asyncio.Transport):
+    """Takes what is written, and says whether the client is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = bytearray()
+        self.is_read, self.is_closed = True, False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += data
+
+    def pause_reading(self) -> None:
+        self.is_read = False
+
+    def resume_reading(self) -> None:
+        self.is_read = True
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    abort = close
+
+
+def one_input(data: bytes) -> None:
+    access = _LISTENERS[_CHOICE[data]]
+    size = 1 + 16 * data[SIZE] if len(data) > SIZE else 1
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        asyncio.run(_talk(access, size, data[SIZE + 1 :]))
+    assert said.getvalue() == ""
+
+
+async def _talk(access: Access | None, size: int, sent: bytes) -> None:
+    served = Served()
+    guard = Guard(NetworkLimits(idle_ms=-1))
+    service = Service(
+        Answers(Views(served.state)),
+        served_apis("4.3"),
+        _LIMITS,
+        memoryview(bytearray(_BUFFER_BYTES)),
+        None,
+        guard,
+    )
+    node = Node(1, [Listener("PLAINTEXT", "h", "h", 1)])
+    listener = node.listeners["PLAINTEXT"]
+    with bounded_memory(sent, factor=200, allowance=4 << 20):
+        client = NodeConnection(service, node, listener, access)
+        transport = _Transport()
+        client.connection_made(transport)
+        for start in range(0, len(sent), size):
+            await _send(client, transport, sent[start : start + size])
+            if transport.is_closed:
+                break
+    client.connection_lost(None)
+    assert guard.unfinished_bytes == 0
+    other, answered = NodeConnection(service, node, listener), _Transport()
+    other.connection_made(answered)
+    await _send(other, answered, _QUESTION)
+    assert int.from_bytes(answered.written[4:8], "big") == _QUESTION_ID
+    other.connection_lost(None)
+    guard.close()
+
+
+async def _send(client: NodeConnection, transport: _Transport, data: bytes) -> None:
+    """Bytes come when the client is read; one that is muted for long is given up."""
+    for _ in range(3):
+        if transport.is_read:
+            break
+        await asyncio.sleep(0)
+    if transport.is_read and not transport.is_closed:
+        client.get_buffer(-1)[: len(data)] = data
+        client.buffer_updated(len(data))
+
+
+def seeds() -> Iterator[bytes]:
+    start = number_of("plain") + b"\xff"
+    every = [
+        frame(
+            write_request(made.filled(codec(api.api_key, version, "request").grammar), version, 1)
+        )
+        for api in served_apis("4.3")
+        for version in api.versions
+    ]
+    for each in every:
+        yield start + each
+    yield start + b"".join(every)
+    yield number_of("plain") + b"\x00" + b"".join(every[:3])
+    topics = [CreatableTopic("a", 2, 1), CreatableTopic("b.c", 1, 1)]
+    yield start + frame(write_request(CreateTopicsRequest(topics, 1000), 7, 1)) + every[0]
+    for seed in connections.seeds():
+        if seed[:SIZE] == number_of("server, sasl"):
+            yield number_of("with logins") + seed[SIZE:]
