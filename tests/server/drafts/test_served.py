@@ -96,3 +96,17 @@ def test_the_apis_are_listed_in_both_releases() -> None:
                 4003: "DeleteTopic",
                 4004: "PreferredReplicaLeaderElection",
             }
+
+
+def test_a_draft_behind_a_login() -> None:
+    """Listeners with SASL serve the same messages."""
+    listeners, users = {"SASL": "SASL_PLAINTEXT"}, {"bob": "secret"}
+    with (
+        SyncCluster(1, rules="kip-4b", listeners=listeners, users=users) as cluster,
+        SyncAdminClient(
+            cluster.bootstrap_servers, dialect="kip-4b", security_protocol="SASL_PLAINTEXT",
+            sasl_mechanism="PLAIN", sasl_username="bob", sasl_password="secret",
+        ) as admin,
+    ):  # fmt: skip
+        (made,) = admin.create_topics([NewTopic("t", 1, 1)])
+        assert (made.error, made.complete) == (None, True)
