@@ -34,7 +34,7 @@ class BaseClient(Session):
 
     def __new__(cls, *arguments: object, dialect: Dialect = "kafka", **settings: object) -> Self:
         kind: type[Self] = cls
-        if dialect != "kafka" and not hasattr(cls, "draft"):
+        if dialect != "kafka":
             from kafka_admin_proto.admin.drafts import client_class  # for drafts only
 
             kind = client_class(cls, dialect)

@@ -60,4 +60,4 @@ def client_class(kind: type[Any], dialect: str) -> type[Any]:
     bases: list[type[Any]] = [DraftTopics, ReassignByDraft]
     if dialect == "kip-4b":
         bases += [CreateDraftTopics, ElectByDraft]
-    return type(f"Draft{kind.__name__}", (*bases, kind), {"draft": dialect})
+    return type(f"Draft{kind.__name__}", (*bases, kind), {"dialect": dialect})

@@ -52,7 +52,7 @@ class AlterDraftTopics(DraftCaller):
         batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
         plans: list[TopicPlan] = []
         for each in batch:
-            if self.draft == "kip-4a" and (each.configs or each.delete_configs):
+            if self.dialect == "kip-4a" and (each.configs or each.delete_configs):
                 raise InstructionError(
                     "kip-4a's AlterTopic has no configs; change them with a command for configs"
                 )
@@ -66,7 +66,7 @@ class AlterDraftTopics(DraftCaller):
                 delete_configs=each.delete_configs,
             )
             plans.append(TopicPlan(each.name, steps=[step]))
-        return AlterPlan(_READINGS[self.draft], plans)
+        return AlterPlan(_READINGS[self.dialect], plans)
 
     async def run_alter_plan(
         self, plan: AlterPlan, *, timeout: float = 30.0, validate_only: bool = False
@@ -122,7 +122,7 @@ class AlterDraftTopics(DraftCaller):
     def _request(
         self, steps: Mapping[str, AlterTopicStep]
     ) -> kip_4a.AlterTopicRequest | kip_4b.AlterTopicRequest:
-        if self.draft == "kip-4a":
+        if self.dialect == "kip-4a":
             return kip_4a.AlterTopicRequest(
                 [
                     first.AlterTopicRequestItem(
@@ -165,7 +165,7 @@ class ReassignByDraft(AlterDraftTopics):
         """
         if not allow_replication_factor_change or None in replicas.values():
             raise InstructionError(
-                f"{self.draft} can neither cancel a reassignment nor hold the replication factor"
+                f"{self.dialect} can neither cancel a reassignment nor hold the replication factor"
             )
         deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         steps = {
@@ -175,7 +175,7 @@ class ReassignByDraft(AlterDraftTopics):
             for topic, numbers in by_topic(replicas).items()
         }
         answers = await self.ask_draft(self._request(steps), deadline) if steps else {}
-        note = _IGNORED if self.draft == "kip-4b" else None
+        note = _IGNORED if self.dialect == "kip-4b" else None
         results = []
         for topic, partition in replicas:
             error, message = answers.get(topic) or unanswered("partition")

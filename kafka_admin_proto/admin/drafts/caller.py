@@ -32,9 +32,7 @@ Missing = Callable[[str, TopicDescription], Iterable[str]]
 
 
 class DraftCaller(Caller):
-    """Requests in the dialect of ``draft``."""
-
-    draft: str
+    """Requests in the client's dialect, which is a draft's."""
 
     async def ask_draft(self, request: Message, deadline: Deadline) -> dict[str, Failure]:
         """What became of each topic, from a response that maps topics to codes.
@@ -42,7 +40,7 @@ class DraftCaller(Caller):
         It is sent again only if it surely was not sent. Raises UnsupportedVersionError where the
         cluster does not serve the draft.
         """
-        await self._check_cluster(deadline)
+        await self.check_cluster(deadline)
         reply = await self.call(
             request, Message, to=Target.CONTROLLER, timeout=deadline.left, repeatable=False
         )
@@ -56,10 +54,10 @@ class DraftCaller(Caller):
         self, names: Sequence[str], deadline: Deadline, *, to: int | Target = Target.ANY
     ) -> dict[str, TopicDescription]:
         """Topics as a broker's TopicMetadata v1 has them; without names, all."""
-        await self._check_cluster(deadline)
+        await self.check_cluster(deadline)
         found = {}
         for some in slices(names) if names else [[]]:
-            request = _METADATA[self.draft](list(some))
+            request = _METADATA[self.dialect](list(some))
             reply = await self.call(request, Message, to=to, timeout=deadline.left)
             for each in getattr(reply.body, "topic_metadata", ()):
                 found[each.topic_name] = self._described(each)
@@ -86,7 +84,7 @@ class DraftCaller(Caller):
         """``error`` and ``message`` for a code, by the draft's names; Nones for 0."""
         if code == 0:
             return None, None
-        found = find_error(code, dialect=self.draft)
+        found = find_error(code, dialect=self.dialect)
         return (str(code), None) if found is None else (found.name, found.meaning)
 
     def unknown(self, name: str) -> TopicDescription:
@@ -94,12 +92,15 @@ class DraftCaller(Caller):
         error, message = self.failure(UNKNOWN_TOPIC_OR_PARTITION)
         return TopicDescription(name=name, error=error, message=message)
 
-    async def _check_cluster(self, deadline: Deadline) -> None:
-        """Another cluster would take TopicMetadata v1 for its own Metadata v1."""
+    async def check_cluster(self, deadline: Deadline) -> None:
+        """Raise UnsupportedVersionError unless the cluster serves the draft.
+
+        Another one would take TopicMetadata v1 for its own Metadata v1.
+        """
         spoken = await self.versions(Target.ANY, timeout=deadline.left)
-        if _keys("kip-4b") & spoken.keys() != _keys(self.draft):
+        if _keys("kip-4b") & spoken.keys() != _keys(self.dialect):
             raise UnsupportedVersionError(
-                f"the cluster does not serve {self.draft}; kap serve --rules {self.draft} does"
+                f"the cluster does not serve {self.dialect}; kap serve --rules {self.dialect} does"
             )
 
     def _described(self, topic: Any) -> TopicDescription:

@@ -11,7 +11,10 @@ from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
 from kafka_admin_proto.admin.operations.partitions.elections import ElectedLeader, Election
 from kafka_admin_proto.admin.operations.topic_partitions import by_topic
-from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
+from kafka_admin_proto.admin.operations.topics.descriptions import (
+    PartitionDescription,
+    TopicDescription,
+)
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages import kip_4b
 from kafka_admin_proto.messages.kip_4b.preferred_replica_leader_election_request import (
@@ -35,12 +38,12 @@ class ElectByDraft(DraftCaller):
         the draft says: the head of the replicas leads.
         """
         if election != "preferred":
-            raise InstructionError(f"{self.draft} elects preferred leaders, not {election} ones")
+            raise InstructionError(f"{self.dialect} elects preferred leaders, not {election} ones")
         deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         asked = list(dict.fromkeys(partitions or ()))
         before = await self.topic_views(list(by_topic(asked)), deadline)
         needed = {
-            (name, each.partition): each.leader != each.replicas[0]
+            (name, each.partition): not _is_preferred(each)
             for name, topic in before.items()
             for each in topic.partitions
         }
@@ -74,10 +77,10 @@ class ElectByDraft(DraftCaller):
                 found = there.get(number)
                 if found is None:
                     yield f"{_place(name, number)} is unknown"
-                elif found.leader != found.replicas[0]:
+                elif not _is_preferred(found):
                     yield (
-                        f"{_place(name, number)} is led by {found.leader}, not yet by "
-                        f"{found.replicas[0]}"
+                        f"{_place(name, number)} is led by {found.leader}, not yet by the first "
+                        f"of {found.replicas}"
                     )
 
         left = await self.every_broker_has(list(numbers), missing, deadline)
@@ -90,6 +93,11 @@ class ElectByDraft(DraftCaller):
                 missing=lacks,
                 message=late(lacks, deadline) if lacks else result.message,
             )
+
+
+def _is_preferred(partition: PartitionDescription) -> bool:
+    """Whether the head of the replicas leads."""
+    return partition.replicas[:1] == [partition.leader]
 
 
 def _place(topic: str, partition: int) -> str:

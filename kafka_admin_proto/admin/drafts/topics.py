@@ -50,12 +50,12 @@ class DraftTopics(DraftCaller):
     ) -> list[DeletedTopic]:
         """As ``DeleteTopics.delete_topics``, by names alone."""
         if any(True for _ in topic_ids):
-            raise InstructionError(f"{self.draft} has no topic ids; name the topics")
+            raise InstructionError(f"{self.dialect} has no topic ids; name the topics")
         wanted = once_each(names, str, duplicates=duplicates, what="delete")
         if not wanted:
             return []
         deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
-        answers = await self.ask_draft(_DELETE[self.draft](wanted), deadline)
+        answers = await self.ask_draft(_DELETE[self.dialect](wanted), deadline)
         results = {}
         for name in wanted:
             error, message = answers.get(name) or unanswered("topic")
@@ -86,10 +86,11 @@ class DraftTopics(DraftCaller):
         """
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         matches = matcher(pattern)
-        if self.draft == "kip-4a":
+        if self.dialect == "kip-4a":
             views = await self.topic_views([], deadline)
             counts = {name: len(each.partitions) for name, each in views.items()}
         else:
+            await self.check_cluster(deadline)
             reply = await self.call(
                 MetadataRequest(topics=[]), MetadataResponse,
                 timeout=deadline.left, versions=_FIRST,
@@ -119,7 +120,9 @@ class DraftTopics(DraftCaller):
         leader epochs or replicas that are offline.
         """
         if any(True for _ in topic_ids) or authorized_operations:
-            raise InstructionError(f"{self.draft} has neither topic ids nor authorized operations")
+            raise InstructionError(
+                f"{self.dialect} has neither topic ids nor authorized operations"
+            )
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         if names is None:
             matches = matcher(pattern)
@@ -155,7 +158,9 @@ class CreateDraftTopics(DraftCaller):
                 raise ValueError(f"topic {topic.name!r} is to be created twice in one call")
             wanted[topic.name] = topic
         if validate_only:
-            raise InstructionError(f"{self.draft} has no request that only validates; leave it out")
+            raise InstructionError(
+                f"{self.dialect} has no request that only validates; leave it out"
+            )
         if not wanted:
             return []
         request = kip_4b.CreateTopicRequest([_item(each) for each in wanted.values()])
