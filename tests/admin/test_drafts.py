@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -11,25 +10,17 @@ from functools import wraps
 from typing import Any, Literal, ParamSpec
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.admin.alter import TopicAlteration, render_plan
-from kafka_admin_proto.admin.caller import Broker, Reply
 from kafka_admin_proto.admin.drafts import COMMANDS, METHODS
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.network.tracing import TraceEvent
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.admin.sync import SyncAdminClient
-from kafka_admin_proto.errors import KafkaAdminProtoError, UnsupportedVersionError
+from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.server import Cluster, SyncCluster
-from kafka_admin_proto.server.handlers import served_apis
-from kafka_admin_proto.testing import messages
-from kafka_admin_proto.values import Message
-from tests.everything import draws
 
 #: Seconds for what is done at once, and for what is never done.
 _ENOUGH_S, _SHORT_S = 20.0, 0.3
@@ -320,53 +311,3 @@ async def test_any_message_of_a_draft_can_be_sent() -> None:
         answer = await admin.send(kip_4b.TopicMetadataRequest([]))
         assert isinstance(answer, kip_4b.TopicMetadataResponse)
         assert len(answer.broker) == 1
-
-
-class Lying(AdminClient):
-    """A client whose cluster answers anything, as long as it decodes."""
-
-    answers: Callable[[str, int], Message]
-
-    async def call(self, request: Message, *_: Any, to: Any = None, **__: Any) -> Any:
-        name = request.message_name.replace("Request", "Response")
-        version = 0 if request.dialect == "kafka" else supported_highest(request)
-        return Reply(self.answers(name, version), 1, version)
-
-    async def versions(self, *_: Any, **__: Any) -> dict[int, VersionRange]:
-        return {each.api_key: each.versions for each in served_apis("4.3", self.dialect)}
-
-    async def brokers(self, **_: Any) -> dict[int, Broker]:
-        return {1: Broker(1, "h", 1)}
-
-
-def supported_highest(request: Message) -> int:
-    return catalog().entry(request.message_name, request.dialect).versions.highest
-
-
-@pytest.mark.parametrize(
-    ("dialect", "command"), [(name, each) for name, table in COMMANDS.items() for each in table]
-)
-@settings(max_examples=draws(48))
-@given(data=st.data())
-def test_a_cluster_that_lies(dialect: Draft, command: str, data: st.DataObject) -> None:
-    """An operation ends with results for its items, or with an error of this package."""
-
-    def answers(name: str, version: int) -> Message:
-        of = dialect if name in catalog().names(dialect) else "kafka"
-        drawn: Message = data.draw(messages(name, version, dialect=of))
-        return drawn
-
-    async def ask() -> None:
-        async with Lying("localhost:9092", dialect=dialect) as admin:
-            admin.answers = answers
-            client: Any = admin
-            calls: dict[str, Callable[[], Awaitable[object]]] = {
-                "create-topic": lambda: client.create_topics([NewTopic("u", 1, 1)], timeout=0.01),
-                "alter-topic": lambda: client.alter_topics([TopicAlteration("t", 2)], timeout=0.01),
-                "delete-topic": lambda: client.delete_topics(["t"], timeout=0.01),
-                "preferred-replica-leader-election": lambda: client.elect_leaders(timeout=0.01),
-            }
-            with contextlib.suppress(KafkaAdminProtoError):
-                await calls.get(command, lambda: COMMAND_CALLS[command](client))()
-
-    asyncio.run(ask())
