@@ -45,7 +45,7 @@ class Answers:
     def __init__(self, views: Views) -> None:
         self._views = views
         self.quorum = views.state.quorum
-        self._kept: dict[int, _Kept] = {}
+        self._kept: dict[View, _Kept] = {}
 
     def encoded(self, caller: Caller, request: Request) -> bytes | None:
         """The body of a kept answer; None where there is none.
@@ -53,7 +53,7 @@ class Answers:
         Raises ControllerUnavailable where a controller would have to answer.
         """
         view = self.view(caller, request)
-        kept = self._kept.get(self._number(view, caller))
+        kept = self._kept.get(view)
         if kept is None:
             return None
         stamp = view.end_offset, view.controller
@@ -89,12 +89,12 @@ class Answers:
             raise ControllerUnavailable
         return self._views.state
 
-    def _number(self, view: View, caller: Caller) -> int:
-        """Answers of brokers that share the controller's view are kept together, under 0."""
-        return 0 if view is self._views.state else caller.node_id
-
     def _keep(self, view: View, caller: Caller, request: Request, body: bytes) -> None:
-        kept = self._kept.setdefault(self._number(view, caller), _Kept())
+        kept = self._kept.get(view)
+        if kept is None:
+            for gone in self._kept.keys() - self._views.current():
+                del self._kept[gone]
+            kept = self._kept[view] = _Kept()
         stamp = view.end_offset, view.controller
         if stamp != kept.stamp or kept.bytes + len(body) > _KEPT_BYTES:
             kept.forget(stamp)

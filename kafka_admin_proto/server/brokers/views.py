@@ -79,6 +79,10 @@ class Views:
         found = self._followers.get(node_id)
         return self.state if found is None else found.view
 
+    def current(self) -> set[View]:
+        """All views: the controller's, and those of brokers that lag behind."""
+        return {self.state, *(each.view for each in self._followers.values())}
+
     def delay(self, node_id: int, delay_s: float) -> None:
         """Let a broker see changes so many seconds late; 0: at once; ``math.inf``: no more.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Protocol
 
 from kafka_admin_proto.messages import DescribeClusterRequest, DescribeTopicPartitionsRequest
@@ -96,7 +97,10 @@ class OutageSides(Sides):
         return []
 
     def _looked(self) -> list[str]:
-        return super()._looked() or self._partitions_and_brokers()
+        lines = super()._looked() or self._partitions_and_brokers()
+        if self._state.release == "3.9":  # replicas stand as they got in sync
+            return [each for each in lines if not _is_another_order(each)]
+        return lines
 
     def _partitions_and_brokers(self) -> list[str]:
         """Where eligible leaders, or the brokers that are fenced, differ on any node."""
@@ -120,3 +124,9 @@ class OutageSides(Sides):
         ]
         found = Comparison((names[0], names[1]), self._placed).differences(*answers)
         return [f"node {node + 1}: {line}" for line in found]
+
+
+def _is_another_order(line: str) -> bool:
+    """Whether a difference is the order of a partition's replicas in sync."""
+    found = re.search(r"\.isr_nodes: \[(.*)\] and \[(.*)\]$", line)
+    return found is not None and sorted(found[1].split(", ")) == sorted(found[2].split(", "))
