@@ -158,7 +158,7 @@ def test_show_in_the_proposals_notation() -> None:
 
 def test_the_drafts_are_listed_by_dialect() -> None:
     lines = run("schema list --dialect kip-4b --output tsv").stdout.splitlines()
-    assert "AlterTopicRequest\trequest\t\t0\t" in lines
+    assert "AlterTopicRequest\trequest\t4002\t0\t" in lines
     assert run("schema list --dialect kip-5").exit_code == 2
 
 

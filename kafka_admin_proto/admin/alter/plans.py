@@ -82,6 +82,9 @@ class AlterTopicStep(
     def __repr__(self) -> str:
         return f"AlterTopicStep({', '.join(self.words())})"
 
+    def __rich_repr__(self) -> Iterator[str]:
+        return self.words()
+
     def words(self) -> Iterator[str]:
         """What is asked for, secrets masked."""
         if self.partitions != _NOTHING:
