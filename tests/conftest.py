@@ -1,6 +1,6 @@
 """Hypothesis profiles, the seed of samples, and where the time of a run goes.
 
-``KAFKA_ADMIN_PROTO_PROFILE=exhaustive`` draws 50 values for each distinct layout of each message
+``KAFKA_ADMIN_PROTO_PROFILE=exhaustive`` draws 40 values for each distinct layout of each message
 (``KAFKA_ADMIN_PROTO_EXAMPLES`` says another figure); the quick profile, for each run by hand, draws
 a few, the same ones every time, and leaves out tests that are marked ``exhaustive``.
 """
@@ -23,7 +23,7 @@ settings.register_profile(
 )
 settings.register_profile(
     "exhaustive",
-    max_examples=int(os.environ.get("KAFKA_ADMIN_PROTO_EXAMPLES", "50")),
+    max_examples=int(os.environ.get("KAFKA_ADMIN_PROTO_EXAMPLES", "40")),
     deadline=None,
     database=None,
     print_blob=True,
