@@ -30,6 +30,9 @@ COMMANDS = {
     "fence BROKER": "let the controller take it for lost, though it runs",
     "unfence BROKER": "let it be there again",
     "delay SECONDS [BROKER]": "let it, or all, see changes so late; 0: at once; inf: no more",
+    "fault NAME=VALUE...": "let something go wrong with requests, as --fault does",
+    "faults": "each fault, and how often it fired",
+    "heal": "let nothing go wrong any more",
 }
 
 
@@ -111,7 +114,8 @@ async def _carried_out(cluster: Cluster, words: list[str]) -> str:
         return f"error: {name!r} is no command; there are {', '.join(COMMANDS)}"
     (usage,) = (each for each in COMMANDS if each.split()[0] == name)
     most = len(usage.split()) - 1
-    if not most - usage.count("[") <= len(arguments) <= most:
+    any_number = usage.endswith("...")
+    if not any_number and not most - usage.count("[") <= len(arguments) <= most:
         return f"error: the command is {usage}"
     try:
         return await carry_out(cluster, *arguments) or "ok"
@@ -154,6 +158,18 @@ async def _delay(cluster: Cluster, seconds: str, broker: str | None = None) -> N
     cluster.delay_metadata(delay_s, None if broker is None else _number(broker))
 
 
+async def _fault(cluster: Cluster, *words: str) -> None:
+    cluster.faults.add_text(" ".join(words))
+
+
+async def _faults(cluster: Cluster) -> str:
+    return "; ".join(f"{each.text}: fired {each.fired} times" for each in cluster.faults) or "none"
+
+
+async def _heal(cluster: Cluster) -> None:
+    cluster.faults.clear()
+
+
 _CALLS: dict[str, Callable[..., Awaitable[str | None]]] = {
     "status": _status,
     "stop": _stop,
@@ -162,6 +178,9 @@ _CALLS: dict[str, Callable[..., Awaitable[str | None]]] = {
     "fence": _fence,
     "unfence": _unfence,
     "delay": _delay,
+    "fault": _fault,
+    "faults": _faults,
+    "heal": _heal,
 }
 
 

@@ -13,7 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.server.brokers.control import COMMANDS, send
+from tests.server.differential.wire import Nodes
 from tests.server.test_cluster import serve
 
 _SECONDS = 30
@@ -109,6 +111,22 @@ def test_a_file_is_not_replaced(tmp_path: Path) -> None:
     with serve("--control", str(path)) as process:
         assert "it is there already" in process.communicate(timeout=_SECONDS)[1]
     assert path.read_text() == "mine"
+
+
+def test_faults_come_and_go(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with serve("--control", str(path)) as process:
+        assert process.stdout is not None
+        with Nodes(process.stdout.readline().strip()) as nodes:
+            assert said(path, "faults")[1] == "none\n"
+            assert said(path, "fault", "api=Metadata", "error=NOT_CONTROLLER")[1] == "ok\n"
+            assert nodes.ask(0, MetadataRequest(topics=None), 13).error_code == 41
+            listed = "api=Metadata error=NOT_CONTROLLER: fired 1 times\n"
+            assert said(path, "faults")[1] == listed
+            assert said(path, "heal")[1] == "ok\n"
+            assert nodes.ask(0, MetadataRequest(topics=None), 13).error_code == 0
+        assert "a fault has no 'ap'" in "".join(map(str, said(path, "fault", "ap=1")))
+        _ended(process)
 
 
 def test_help_has_every_command() -> None:
