@@ -57,11 +57,11 @@ class Controllers:
 
     def came(self, node: int) -> None:
         """A node runs again; with it there may be a majority."""
+        if self._log is not None:
+            self._log.attach(node)
         had_majority = len(self.running) >= self._needed
         self.running.add(node)
         self._state.quorum.last_seen.pop(node, None)
-        if self._log is not None:
-            self._log.attach(node)
         if not had_majority and len(self.running) >= self._needed:
             self._elect()
 

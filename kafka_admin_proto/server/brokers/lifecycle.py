@@ -105,14 +105,18 @@ class Lifecycle:
 
         It is registered by the controller once its last session is over. Where too few controllers
         run this returns before: the node serves when there are enough. Raises OSError where a port
-        is taken by now.
+        is taken by now, and MetadataLogError where the node's log does not read any more.
         """
         ended = self._ended.get(node)
         if ended is None or ended.starting is not None:
             return
         self._nodes[node].bind()
+        try:
+            self._controllers.came(node)
+        except BaseException:  # its log does not read, say
+            self._nodes[node].release()
+            raise
         starting = ended.starting = asyncio.get_running_loop().create_future()
-        self._controllers.came(node)
         self._register_starting()
         if self._state.quorum.available:
             await starting
@@ -178,8 +182,12 @@ class Lifecycle:
             self._unfence(node)
 
     async def _open(self, node: int, starting: asyncio.Future[None]) -> None:
-        await self._serve(self._nodes[node])
-        starting.set_result(None)
+        try:
+            await self._serve(self._nodes[node])
+        except OSError as error:
+            starting.set_exception(error)
+        else:
+            starting.set_result(None)
 
     # Sessions.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_admin_proto.errors import MetadataLogError
 from kafka_admin_proto.records.metadata_log import FOLDER_NAME, Replayed, replay
 from kafka_admin_proto.server import SyncCluster
 from tests.server.brokers.test_lifecycle import AT_ONCE, create, partition, quorum, until
@@ -65,6 +66,24 @@ def test_a_cluster_starts_again_though_a_node_was_away(away: int, tmp_path: Path
         assert quorum(nodes, 0) == (1, epoch + 1)
         until(lambda: partition(nodes)[2] == sorted([2, away]))
     assert len({replayed(tmp_path, each).state.offset for each in (1, 2, 3)}) == 1
+
+
+def test_a_node_whose_log_is_damaged_meanwhile_does_not_start(tmp_path: Path) -> None:
+    with (
+        SyncCluster(3, data=tmp_path, configs=AT_ONCE) as cluster,
+        Nodes(cluster.bootstrap_servers) as nodes,
+    ):
+        create(nodes, [1, 2])
+        cluster.stop_broker(3)
+        (segment,) = (tmp_path / "3" / FOLDER_NAME).glob("*.log")
+        whole = segment.read_bytes()
+        segment.write_bytes(whole[:100] + b"\xff" + whole[101:])
+        with pytest.raises(MetadataLogError, match="whole batches follow what is damaged"):
+            cluster.start_broker(3)
+        assert cluster.broker_states == {1: "running", 2: "running", 3: "ended"}
+        segment.write_bytes(whole)
+        cluster.start_broker(3)
+        assert cluster.broker_states[3] == "running"
 
 
 def test_a_node_gets_a_snapshot_that_was_written_meanwhile(tmp_path: Path) -> None:
