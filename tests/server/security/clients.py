@@ -34,8 +34,8 @@ _RULES = [
     (r"( ?\(_ssl\.c:\d+\)?|: SSL alert number \d+)", ""),
 ]
 #: What kafka-python says when the end of the connection comes with the answer before it, which it
-#: may then not have read; librdkafka when all of its errors were said.
-_LOST = ("socket disconnected", "Request timed out", "brokers are down", "Unable to bootstrap")
+#: may then not have read, and when its time is over; librdkafka when all of its errors were said.
+_LOST = ("socket disconnected", "timed out", "Timeout", "brokers are down")
 
 
 class Attempt(msgspec.Struct, frozen=True):
