@@ -370,6 +370,8 @@ class NodeConnection(asyncio.BufferedProtocol):
             from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
 
             waiting.remove(go_on)
+            if self._transport is None:  # its client is gone
+                return
             request, self._forwarded = event.request, None
             assert request.body is not None
             failure = Failure(REQUEST_TIMED_OUT, _TIMED_OUT)
