@@ -40,7 +40,12 @@ from kafka_admin_proto.server.failures import (
 from kafka_admin_proto.server.handlers import Answer, Caller, handler
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.topic_names import CLUSTER_METADATA, INTERNAL, is_valid
-from kafka_admin_proto.server.topic_views import leader_of, named_controller, offline_replicas
+from kafka_admin_proto.server.topic_views import (
+    REPLICA_NOT_AVAILABLE,
+    leader_of,
+    named_controller,
+    offline_replicas,
+)
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 
@@ -130,6 +135,7 @@ def _described(state: View, topic: Topic, operations: int, version: int) -> Meta
         offline = offline_replicas(state, partition)
         replicas, in_sync = partition.replicas, partition.isr
         if version == 0 and offline:
+            error = error or REPLICA_NOT_AVAILABLE
             replicas = [each for each in replicas if each not in offline]
             in_sync = [each for each in in_sync if each not in offline]
         partitions.append(

@@ -77,6 +77,7 @@ def eligible(nodes: Nodes, node: int = 0) -> tuple[Any, ...]:
     """(eligible leaders, last known ones) of the partition."""
     answer = nodes.ask(node, DescribeTopicPartitionsRequest([]), 0)
     (found,) = answer.topics[0].partitions
+    assert found.error_code == 0  # whatever there is of leaders
     return found.eligible_leader_replicas, found.last_known_elr
 
 
@@ -115,6 +116,18 @@ def test_a_broker_that_is_stopped_hands_over(cluster: SyncCluster, nodes: Nodes)
     cluster.start_broker(1)
     until(lambda: partition(nodes, 0) == (2, 1, [1, 2, 3], []))  # it does not lead by itself
     assert cluster.broker_states[1] == "running"
+
+
+def test_the_first_version_of_metadata_has_brokers_that_are_there_alone(
+    cluster: SyncCluster, nodes: Nodes
+) -> None:
+    create(nodes, [2, 3])
+    cluster.stop_broker(3)
+    (found,) = nodes.ask(0, MetadataRequest(topics=[]), 0).topics[0].partitions
+    assert (found.error_code, found.replica_nodes, found.isr_nodes) == (9, [2], [2])
+    cluster.fence_broker(2)
+    (found,) = nodes.ask(0, MetadataRequest(topics=[]), 0).topics[0].partitions
+    assert (found.error_code, found.replica_nodes, found.isr_nodes) == (5, [], [])
 
 
 def test_a_port_stays_the_same(cluster: SyncCluster, nodes: Nodes) -> None:

@@ -96,6 +96,7 @@ def one_after_another(scenario: Scenario, outage: str) -> None:
     """Each node ends while the others run; then leaders are given back."""
     for node in (1, 2, 3):
         scenario.end(node, outage)
+        scenario.ask(node % 3 + 1, MetadataRequest(topics=[]), 0)
         scenario.start(node)
     scenario.ask(1, ElectLeadersRequest(0, None, TIMEOUT_MS), 2)
 
