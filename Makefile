@@ -97,7 +97,7 @@ check: $(SPARK) $(PYRIGHT)
 	$(RUN) -m tools.conformance --values $(CONFORMANCE_VALUES)
 
 bench: $(PEERS)
-	$(RUN) -m tools.bench --write
+	KAFKA_ADMIN_PROTO_PURE=1 $(RUN) -m tools.bench --write
 
 bench-captures: $(READY)
 	$(RUN) -m tools.bench_capture --write
@@ -109,7 +109,7 @@ fuzz: $(FUZZER)
 	$(RUN) -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
 
 fuzz-speed: $(ENGINE)
-	$(RUN) -m tests.fuzz.sanitized --seconds $(FUZZ_SECONDS)
+	$(RUN) -m tests.fuzz.sanitized --seconds $(FUZZ_SECONDS) $(SPEED_TARGETS)
 
 bench-speed: $(ENGINE) $(PEERS)
 	$(RUN) -m tools.bench_speed --write

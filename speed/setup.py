@@ -13,7 +13,7 @@ from setuptools import Extension, setup
 FOLDER = "kafka_admin_proto_speed"
 _SANITIZED = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-O1", "-g"]
 #: What Cython itself leaves unused is no fault of ours.
-_FLAGS = ["-O3", "-Wno-unused-function"]
+_FLAGS = ["-O3", "-g0", "-Wno-unused-function"]
 
 is_sanitized = os.environ.get("KAFKA_ADMIN_PROTO_SANITIZE") == "1"
 flags = _SANITIZED if is_sanitized else [] if os.name == "nt" else _FLAGS
