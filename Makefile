@@ -64,7 +64,7 @@ $(PYRIGHT): $(READY)
 
 # By itself: it takes a C compiler, which nothing else here does.
 $(ENGINE): $(READY) $(wildcard speed/*.toml speed/*.py speed/kafka_admin_proto_speed/*.p*)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[build-speed]'
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt 'Cython>=3.1,<4' 'setuptools>=77'
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./speed
 	@touch $@
 
