@@ -127,9 +127,9 @@ and `Codec.decode_to_json_text(data, mask=True)`: JSON is bytes to text, with se
 `msgspec.msgpack` is C and writes bytes of its own for the same tree.
 
 ## What is short
-Produce and Fetch carry a few large blobs: what is left of them is one copy of those bytes, for every
-codec, and base64 of them in JSON. `zero_copy=True` and `records="size"` do without. The JSON of a
-body of 25 bytes is mostly the call and the buffer that is made for it.
+Produce and Fetch carry a few large blobs: what is left of them is one copy of those bytes, for
+every codec, and base64 of them in JSON. `zero_copy=True` and `records="size"` do without. The JSON
+of a body of 25 bytes is mostly the call and the buffer that is made for it.
 """
 
 
