@@ -94,8 +94,8 @@ class State(View):
         self.later: Later = _at_once
         #: Those who follow the log: they see each batch when it is safe and applied here.
         self.followers: list[Appended] = []
-        #: What the clients with a quota may still create and delete.
-        self.token_buckets: dict[Owner, TokenBucket] = {}
+        #: What the clients with a quota may still create and delete: each controller counts itself.
+        self.token_buckets: dict[int, dict[Owner, TokenBucket]] = {}
         self._log = log
 
     def append(self, records: Sequence[Message]) -> None:

@@ -99,7 +99,8 @@ def mutation_quota(state: State, caller: Caller, strict_since: int) -> MutationQ
     windows = int(state.broker_value("controller.quota.window.num") or 1)
     seconds = int(state.broker_value("controller.quota.window.size.seconds") or 1)
     burst = rate * windows * seconds
-    bucket = state.token_buckets.setdefault(owner, TokenBucket(burst, _now_ms()))
+    buckets = state.token_buckets.setdefault(state.controller, {})
+    bucket = buckets.setdefault(owner, TokenBucket(burst, _now_ms()))
     return MutationQuota(bucket, rate, burst, strict=caller.version >= strict_since)
 
 

@@ -103,6 +103,17 @@ def test_each_way_to_change_partitions(clock: Clock) -> None:
     assert served.state.topic("new") is not None
 
 
+def test_each_controller_counts_itself(clock: Clock) -> None:
+    served = Served()
+    limit(served, 1.0, user="anna")
+    assert created(served, "a", 20) == (0, 0)
+    assert created(served, "b", 1)[0] == _EXCEEDED
+    served.state.quorum.controller = 2
+    assert created(served, "b", 1) == (0, 0)
+    served.state.quorum.controller = 1
+    assert created(served, "c", 1)[0] == _EXCEEDED
+
+
 def test_the_most_specific_quota_counts() -> None:
     served = Served()
     levels: list[tuple[dict[str, str | None], tuple[str, str]]] = [
