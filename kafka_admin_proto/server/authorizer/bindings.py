@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
-from kafka_admin_proto.messages.create_acls_request import AclCreation
-from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter
+from kafka_admin_proto.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
 from kafka_admin_proto.records.cluster_state import Acl
 from kafka_admin_proto.server.authorizer.rules import (
@@ -19,24 +20,34 @@ from kafka_admin_proto.server.authorizer.rules import (
     LITERAL,
     PREFIXED,
 )
-from kafka_admin_proto.server.failures import INVALID_REQUEST, UNKNOWN_SERVER_ERROR, ApiFailure
+from kafka_admin_proto.server.failures import INVALID_REQUEST, ApiFailure
 
 _UNKNOWN, _ANY, _MATCH = 0, 1, 2
 # The largest codes that Kafka knows.
 _LAST_RESOURCE, _LAST_PATTERN, _LAST_OPERATION, _LAST_PERMISSION = 7, PREFIXED, 15, ALLOW
 
 
-def check_codes(*codes: int) -> None:
+def check_request(request: CreateAclsRequest | DeleteAclsRequest | DescribeAclsRequest) -> None:
     """Raises RemoteProtocolError for the code of UNKNOWN: Kafka ends the connection for that."""
-    if _UNKNOWN in codes:
-        raise RemoteProtocolError("an ACL request has a code of 0, which stands for UNKNOWN")
+    rows: Sequence[AclCreation | DeleteAclsFilter | DescribeAclsRequest]
+    if isinstance(request, CreateAclsRequest):
+        rows = request.creations
+    else:
+        rows = request.filters if isinstance(request, DeleteAclsRequest) else [request]
+    for each in rows:
+        codes = [each.operation, each.permission_type]
+        if isinstance(each, AclCreation):
+            codes += [each.resource_type, each.resource_pattern_type]
+        else:
+            codes += [each.resource_type_filter, each.pattern_type_filter]
+        if _UNKNOWN in codes:
+            raise RemoteProtocolError("an ACL request has a code of 0, which stands for UNKNOWN")
 
 
-def check_is_binding(row: AclCreation) -> None:
-    """Raises ApiFailure where a row is a filter rather than an ACL: the whole request fails."""
+def is_binding(row: AclCreation) -> bool:
+    """Whether a row is an ACL rather than a filter: with one of these the whole request fails."""
     kinds = row.resource_type, row.operation, row.permission_type
-    if _ANY in kinds or row.resource_pattern_type in (_ANY, _MATCH):
-        raise ApiFailure(UNKNOWN_SERVER_ERROR)
+    return _ANY not in kinds and row.resource_pattern_type not in (_ANY, _MATCH)
 
 
 def check_binding(row: AclCreation) -> None:

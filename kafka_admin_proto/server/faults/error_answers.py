@@ -18,6 +18,9 @@ from kafka_admin_proto.messages.alter_user_scram_credentials_response import (
 )
 from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.messages.describe_client_quotas_response import DescribeClientQuotasResponse
+from kafka_admin_proto.messages.describe_user_scram_credentials_response import (
+    DescribeUserScramCredentialsResponse,
+)
 from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.schema.model import FieldSpec
@@ -73,6 +76,9 @@ def whole_answer(request: Message, version: int, failure: Failure) -> Message:
         response.entries = None
     elif isinstance(response, AlterUserScramCredentialsResponse):  # each user once
         response.results = list({each.user: each for each in response.results}.values())
+    elif isinstance(response, DescribeUserScramCredentialsResponse):  # Kafka leaves names out
+        for each in response.results:
+            each.user = ""
     return response
 
 

@@ -93,13 +93,9 @@ Handler = Callable[[Any, Any, Caller], Answer]
 @cache
 def handler(api_key: int) -> Handler:
     """The function that answers an api; its module is imported when it is first asked for."""
-    found: Handler = module_of(api_key).handle
+    module = importlib.import_module(f"{__name__}.{HANDLERS[api_key]}")
+    found: Handler = module.handle
     return found
-
-
-def module_of(api_key: int) -> Any:
-    """The module of an api."""
-    return importlib.import_module(f"{__name__}.{HANDLERS[api_key]}")
 
 
 def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:

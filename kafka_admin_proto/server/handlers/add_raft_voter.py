@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kafka_admin_proto.messages.add_raft_voter_request import AddRaftVoterRequest
 from kafka_admin_proto.messages.add_raft_voter_response import AddRaftVoterResponse
-from kafka_admin_proto.server.failures import NOT_AUTHORIZED, UNSUPPORTED_VERSION, ApiFailure
+from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State
 
@@ -17,10 +17,3 @@ _TEXT = "Cluster doesn't support adding voter because the kraft.version feature 
 def handle(state: State, request: AddRaftVoterRequest, caller: Caller) -> Answer:
     """UNSUPPORTED_VERSION, as by a quorum of kraft.version 0."""
     return Answer(AddRaftVoterResponse(error_code=UNSUPPORTED_VERSION, error_message=_TEXT))
-
-
-def refused(
-    request: AddRaftVoterRequest, failure: ApiFailure, caller: Caller
-) -> AddRaftVoterResponse:
-    """The whole request refused."""
-    return AddRaftVoterResponse(error_code=failure.code, error_message=NOT_AUTHORIZED[failure.code])

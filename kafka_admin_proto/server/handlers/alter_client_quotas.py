@@ -15,7 +15,7 @@ from kafka_admin_proto.messages.alter_client_quotas_response import (
     EntityData,
     EntryData,
 )
-from kafka_admin_proto.server.failures import INVALID_REQUEST, NOT_AUTHORIZED, ApiFailure
+from kafka_admin_proto.server.failures import INVALID_REQUEST, ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.quotas import check_quota, entity_text, quota_types
 from kafka_admin_proto.server.state import State
@@ -67,15 +67,3 @@ def _changed(state: State, names: _Names, entity: _Entity, ops: list[OpData]) ->
 def _record(entity: _Entity, key: str, value: float = 0.0, *, remove: bool = False) -> Message:
     whom = [client_quota_record.EntityData(kind, name) for kind, name in entity]
     return ClientQuotaRecord(whom, key, value, remove)
-
-
-def refused(
-    request: AlterClientQuotasRequest, failure: ApiFailure, caller: Caller
-) -> AlterClientQuotasResponse:
-    """The whole request refused: each entity has the error."""
-    text = NOT_AUTHORIZED[failure.code]
-    rows = []
-    for each in request.entries:
-        entity = [EntityData(one.entity_type, one.entity_name) for one in each.entity]
-        rows.append(EntryData(failure.code, text, entity))
-    return AlterClientQuotasResponse(entries=rows)

@@ -119,19 +119,3 @@ def _cancelled(state: State, topic: Topic, number: int) -> PartitionChangeRecord
         adding=[],
         election=Election.UNCLEAN if unclean else Election.ONLINE,
     )
-
-
-def refused(
-    request: AlterPartitionReassignmentsRequest, failure: ApiFailure, caller: Caller
-) -> AlterPartitionReassignmentsResponse:
-    """The whole request refused: each partition has the error."""
-    response = AlterPartitionReassignmentsResponse(
-        error_code=failure.code, error_message=failure.message
-    )
-    for topic in request.topics:
-        rows = [
-            ReassignablePartitionResponse(each.partition_index, failure.code, failure.message)
-            for each in topic.partitions
-        ]
-        response.responses.append(ReassignableTopicResponse(topic.name, rows))
-    return response

@@ -80,15 +80,3 @@ def _check_once(name: str, failures: dict[str, ApiFailure], *planned: dict[str, 
     if any([each.pop(name, None) for each in planned]):
         text = "A user credential cannot be altered twice in the same request"
         raise ApiFailure(DUPLICATE_RESOURCE, text)
-
-
-def refused(
-    request: AlterUserScramCredentialsRequest, failure: ApiFailure, caller: Caller
-) -> AlterUserScramCredentialsResponse:
-    """The whole request refused: each user has the error."""
-    names = [each.name for each in request.deletions] + [each.name for each in request.upsertions]
-    rows = [
-        AlterUserScramCredentialsResult(each, failure.code, failure.message)
-        for each in dict.fromkeys(names)
-    ]
-    return AlterUserScramCredentialsResponse(results=rows)

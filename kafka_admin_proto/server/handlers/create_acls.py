@@ -10,11 +10,17 @@ from kafka_admin_proto.messages.create_acls_response import AclCreationResult, C
 from kafka_admin_proto.server.authorizer.bindings import (
     acl_of,
     check_binding,
-    check_codes,
-    check_is_binding,
+    check_request,
+    is_binding,
     record_of,
 )
-from kafka_admin_proto.server.failures import NO_AUTHORIZER, SECURITY_DISABLED, ApiFailure
+from kafka_admin_proto.server.failures import (
+    NO_AUTHORIZER,
+    SECURITY_DISABLED,
+    UNKNOWN_SERVER_ERROR,
+    ApiFailure,
+)
+from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
@@ -24,21 +30,18 @@ def handle(state: State, request: CreateAclsRequest, caller: Caller) -> Answer:
     """Each ACL for itself; one that is there already stays as it is, and there is no error."""
     check_request(request)
     if state.authorizer is None:
-        failure = ApiFailure(SECURITY_DISABLED, NO_AUTHORIZER)
-        return Answer(refused(request, failure, caller))
-    try:
-        for each in request.creations:
-            check_is_binding(each)
-    except ApiFailure as failure:
-        return Answer(refused(request, failure, caller))
+        failure = Failure(SECURITY_DISABLED, NO_AUTHORIZER)
+        return Answer(whole_answer(request, caller.version, failure))
+    if not all(map(is_binding, request.creations)):
+        return Answer(whole_answer(request, caller.version, Failure(UNKNOWN_SERVER_ERROR)))
     existing = set(state.cluster.acls.values())
     records: list[Message] = []
     rows = []
     for each in request.creations:
         try:
             check_binding(each)
-        except ApiFailure as failure:
-            rows.append(AclCreationResult(failure.code, failure.message))
+        except ApiFailure as refused:
+            rows.append(AclCreationResult(refused.code, refused.message))
             continue
         rows.append(AclCreationResult())
         acl = acl_of(each)
@@ -46,18 +49,3 @@ def handle(state: State, request: CreateAclsRequest, caller: Caller) -> Answer:
             existing.add(acl)
             records.append(record_of(acl))
     return Answer(CreateAclsResponse(results=rows), records)
-
-
-def check_request(request: CreateAclsRequest) -> None:
-    """Raises RemoteProtocolError for codes with which Kafka ends the connection."""
-    for each in request.creations:
-        check_codes(
-            each.resource_type, each.resource_pattern_type, each.operation, each.permission_type
-        )
-
-
-def refused(request: CreateAclsRequest, failure: ApiFailure, caller: Caller) -> CreateAclsResponse:
-    """The whole request refused: each ACL has the error."""
-    check_request(request)
-    rows = [AclCreationResult(failure.code, failure.message) for _ in request.creations]
-    return CreateAclsResponse(results=rows)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_admin_proto.messages.delete_acls_request import DeleteAclsRequest
 from kafka_admin_proto.messages.delete_acls_response import (
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
@@ -17,8 +17,9 @@ from kafka_admin_proto.messages.remove_access_control_entry_record import (
     RemoveAccessControlEntryRecord,
 )
 from kafka_admin_proto.records.cluster_state import Acl
-from kafka_admin_proto.server.authorizer.bindings import check_codes, check_filter, matches
+from kafka_admin_proto.server.authorizer.bindings import check_filter, check_request, matches
 from kafka_admin_proto.server.failures import NO_AUTHORIZER, SECURITY_DISABLED, ApiFailure
+from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
@@ -28,42 +29,21 @@ def handle(state: State, request: DeleteAclsRequest, caller: Caller) -> Answer:
     """Each filter for itself; an ACL that two of them find is in both of their results."""
     check_request(request)
     if state.authorizer is None:
-        return Answer(refused(request, ApiFailure(SECURITY_DISABLED, NO_AUTHORIZER), caller))
+        failure = Failure(SECURITY_DISABLED, NO_AUTHORIZER)
+        return Answer(whole_answer(request, caller.version, failure))
     removed: dict[UUID, None] = {}
     rows = []
     for wanted in request.filters:
         try:
             check_filter(wanted)
-        except ApiFailure as failure:
-            rows.append(DeleteAclsFilterResult(failure.code, failure.message))
+        except ApiFailure as refused:
+            rows.append(DeleteAclsFilterResult(refused.code, refused.message))
             continue
         found = {key: acl for key, acl in state.cluster.acls.items() if matches(wanted, acl)}
         removed.update(dict.fromkeys(found))
         rows.append(DeleteAclsFilterResult(0, None, [_row(acl) for acl in found.values()]))
     records: list[Message] = [RemoveAccessControlEntryRecord(each) for each in removed]
     return Answer(DeleteAclsResponse(filter_results=rows), records)
-
-
-def check_request(request: DeleteAclsRequest) -> None:
-    """Raises RemoteProtocolError for codes with which Kafka ends the connection."""
-    for each in request.filters:
-        _check_filter_codes(each)
-
-
-def _check_filter_codes(wanted: DeleteAclsFilter) -> None:
-    check_codes(
-        wanted.resource_type_filter,
-        wanted.pattern_type_filter,
-        wanted.operation,
-        wanted.permission_type,
-    )
-
-
-def refused(request: DeleteAclsRequest, failure: ApiFailure, caller: Caller) -> DeleteAclsResponse:
-    """The whole request refused: each filter has the error."""
-    check_request(request)
-    rows = [DeleteAclsFilterResult(failure.code, failure.message) for _ in request.filters]
-    return DeleteAclsResponse(filter_results=rows)
 
 
 def _row(acl: Acl) -> DeleteAclsMatchingAcl:

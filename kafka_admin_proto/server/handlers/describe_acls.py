@@ -11,9 +11,10 @@ from kafka_admin_proto.messages.describe_acls_response import (
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from kafka_admin_proto.server.authorizer.bindings import check_codes, matches
+from kafka_admin_proto.server.authorizer.bindings import check_request, matches
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import SECURITY_DISABLED, ApiFailure
+from kafka_admin_proto.server.failures import SECURITY_DISABLED
+from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
 from kafka_admin_proto.server.handlers import Answer, Caller
 
 _TEXT = "No Authorizer is configured on the broker"
@@ -23,7 +24,8 @@ def handle(state: View, request: DescribeAclsRequest, caller: Caller) -> Answer:
     """The resources in the order of their first ACL; SECURITY_DISABLED without an authorizer."""
     check_request(request)
     if state.authorizer is None:
-        return Answer(refused(request, ApiFailure(SECURITY_DISABLED, _TEXT), caller))
+        failure = Failure(SECURITY_DISABLED, _TEXT)
+        return Answer(whole_answer(request, caller.version, failure))
     found: dict[tuple[int, str, int], DescribeAclsResource] = {}
     for acl in state.cluster.acls.values():
         if matches(request, acl):
@@ -35,21 +37,3 @@ def handle(state: View, request: DescribeAclsRequest, caller: Caller) -> Answer:
                 AclDescription(acl.principal, acl.host, acl.operation, acl.permission_type)
             )
     return Answer(DescribeAclsResponse(resources=list(found.values())))
-
-
-def check_request(request: DescribeAclsRequest) -> None:
-    """Raises RemoteProtocolError for codes with which Kafka ends the connection."""
-    check_codes(
-        request.resource_type_filter,
-        request.pattern_type_filter,
-        request.operation,
-        request.permission_type,
-    )
-
-
-def refused(
-    request: DescribeAclsRequest, failure: ApiFailure, caller: Caller
-) -> DescribeAclsResponse:
-    """The whole request refused."""
-    check_request(request)
-    return DescribeAclsResponse(error_code=failure.code, error_message=failure.message)

@@ -86,12 +86,3 @@ def _checked(components: list[ComponentData]) -> tuple[dict[str, str | None], se
         text += "used with user or clientId filter component."
         raise ApiFailure(INVALID_REQUEST, text)
     return exact, specified
-
-
-def refused(
-    request: DescribeClientQuotasRequest, failure: ApiFailure, caller: Caller
-) -> DescribeClientQuotasResponse:
-    """The whole request refused."""
-    return DescribeClientQuotasResponse(
-        error_code=failure.code, error_message=failure.message, entries=None
-    )

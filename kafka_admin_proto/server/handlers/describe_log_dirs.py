@@ -15,10 +15,7 @@ from kafka_admin_proto.messages.describe_log_dirs_response import (
     DescribeLogDirsTopic,
 )
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
-
-_WITH_ERROR = 3
 
 
 def handle(state: View, request: DescribeLogDirsRequest, caller: Caller) -> Answer:
@@ -45,12 +42,3 @@ def handle(state: View, request: DescribeLogDirsRequest, caller: Caller) -> Answ
             topics.append(DescribeLogDirsTopic(topic.name, rows))
     folder = state.static[caller.node_id].get("log.dirs", "")
     return Answer(DescribeLogDirsResponse(results=[DescribeLogDirsResult(0, folder, topics)]))
-
-
-def refused(
-    request: DescribeLogDirsRequest, failure: ApiFailure, caller: Caller
-) -> DescribeLogDirsResponse:
-    """The whole request refused; before version 3 there is nothing to see of that."""
-    if caller.version < _WITH_ERROR:
-        return DescribeLogDirsResponse()
-    return DescribeLogDirsResponse(error_code=failure.code)

@@ -19,15 +19,12 @@ from kafka_admin_proto.messages.describe_quorum_response import (
 )
 from kafka_admin_proto.server.brokers.view import LastSeen
 from kafka_admin_proto.server.failures import (
-    NOT_AUTHORIZED,
     UNKNOWN_TOPIC_OR_PARTITION,
-    ApiFailure,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topic_names import CLUSTER_METADATA
 
-_WITH_MESSAGE = 2
 _UNKNOWN = "This server does not host this topic-partition."
 
 
@@ -67,13 +64,3 @@ def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answ
             for number, controller in sorted(state.cluster.controllers.items())
         ]  # fmt: skip
     return Answer(response)
-
-
-def refused(
-    request: DescribeQuorumRequest, failure: ApiFailure, caller: Caller
-) -> DescribeQuorumResponse:
-    """The whole request refused."""
-    response = DescribeQuorumResponse(error_code=failure.code)
-    if caller.version >= _WITH_MESSAGE:
-        response.error_message = NOT_AUTHORIZED[failure.code]
-    return response

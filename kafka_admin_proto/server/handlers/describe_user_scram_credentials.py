@@ -16,7 +16,7 @@ from kafka_admin_proto.messages.describe_user_scram_credentials_response import 
     DescribeUserScramCredentialsResult,
 )
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import DUPLICATE_RESOURCE, RESOURCE_NOT_FOUND, ApiFailure
+from kafka_admin_proto.server.failures import DUPLICATE_RESOURCE, RESOURCE_NOT_FOUND
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.scram import MECHANISMS
@@ -47,16 +47,3 @@ def handle(state: View, request: DescribeUserScramCredentialsRequest, caller: Ca
             row = DescribeUserScramCredentialsResult(name, 0, "", infos)
         rows.append(row)
     return Answer(DescribeUserScramCredentialsResponse(results=rows))
-
-
-def refused(
-    request: DescribeUserScramCredentialsRequest, failure: ApiFailure, caller: Caller
-) -> DescribeUserScramCredentialsResponse:
-    """The whole request refused: each user, without the name, has the error."""
-    rows = [
-        DescribeUserScramCredentialsResult("", failure.code, failure.message)
-        for _ in request.users or ()
-    ]
-    return DescribeUserScramCredentialsResponse(
-        error_code=failure.code, error_message=failure.message, results=rows
-    )

@@ -37,10 +37,10 @@ def handle(state: State, request: ElectLeadersRequest, caller: Caller) -> Answer
         return Answer(ElectLeadersResponse())
     election = _ELECTIONS.get(request.election_type)
     if request.timeout_ms <= 0:
-        return Answer(refused(request, ApiFailure(REQUEST_TIMED_OUT), caller))
+        return Answer(_failed(request, ApiFailure(REQUEST_TIMED_OUT), caller))
     if election is None:
         text = f"Unknown election type {request.election_type}"
-        return Answer(refused(request, ApiFailure(INVALID_REQUEST, text), caller))
+        return Answer(_failed(request, ApiFailure(INVALID_REQUEST, text), caller))
     response = ElectLeadersResponse()
     records: list[Message] = []
     if request.topic_partitions is None:
@@ -82,7 +82,7 @@ def _elected(state: State, name: str, number: int, election: Election) -> Messag
     raise ApiFailure(ELIGIBLE_LEADERS_NOT_AVAILABLE, text)
 
 
-def refused(
+def _failed(
     request: ElectLeadersRequest, failure: ApiFailure, caller: Caller
 ) -> ElectLeadersResponse:
     """The whole request refused: each partition has the error."""

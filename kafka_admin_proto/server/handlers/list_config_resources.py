@@ -18,7 +18,7 @@ from kafka_admin_proto.server.brokers.view import (
     TOPIC_RESOURCE,
     View,
 )
-from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION, ApiFailure
+from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION
 from kafka_admin_proto.server.handlers import Answer, Caller
 
 _KINDS = (
@@ -44,10 +44,3 @@ def _names(state: View, kind: int) -> list[str]:
     if kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
         return [str(each.id) for each in state.live_brokers()]
     return sorted(name for found, name in state.cluster.configs if found == kind)
-
-
-def refused(
-    request: ListConfigResourcesRequest, failure: ApiFailure, caller: Caller
-) -> ListConfigResourcesResponse:
-    """The whole request refused."""
-    return ListConfigResourcesResponse(error_code=failure.code)

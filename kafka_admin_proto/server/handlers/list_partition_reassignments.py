@@ -13,7 +13,6 @@ from kafka_admin_proto.messages.list_partition_reassignments_response import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
-from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State, is_reassigning
 
@@ -45,19 +44,3 @@ def handle(state: State, request: ListPartitionReassignmentsRequest, caller: Cal
         if rows:
             response.topics.append(OngoingTopicReassignment(topic.name, rows))
     return Answer(response)
-
-
-def refused(
-    request: ListPartitionReassignmentsRequest, failure: ApiFailure, caller: Caller
-) -> ListPartitionReassignmentsResponse:
-    """The whole request refused; the partitions it named are listed, with nothing of them."""
-    return ListPartitionReassignmentsResponse(
-        error_code=failure.code,
-        error_message=failure.message,
-        topics=[
-            OngoingTopicReassignment(
-                each.name, [OngoingPartitionReassignment(one) for one in each.partition_indexes]
-            )
-            for each in request.topics or ()
-        ],
-    )

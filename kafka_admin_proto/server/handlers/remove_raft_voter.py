@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kafka_admin_proto.messages.remove_raft_voter_request import RemoveRaftVoterRequest
 from kafka_admin_proto.messages.remove_raft_voter_response import RemoveRaftVoterResponse
-from kafka_admin_proto.server.failures import NOT_AUTHORIZED, UNSUPPORTED_VERSION, ApiFailure
+from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.state import State
 
@@ -17,12 +17,3 @@ _TEXT = "Cluster doesn't support removing voter because the kraft.version featur
 def handle(state: State, request: RemoveRaftVoterRequest, caller: Caller) -> Answer:
     """UNSUPPORTED_VERSION, as by a quorum of kraft.version 0."""
     return Answer(RemoveRaftVoterResponse(error_code=UNSUPPORTED_VERSION, error_message=_TEXT))
-
-
-def refused(
-    request: RemoveRaftVoterRequest, failure: ApiFailure, caller: Caller
-) -> RemoveRaftVoterResponse:
-    """The whole request refused."""
-    return RemoveRaftVoterResponse(
-        error_code=failure.code, error_message=NOT_AUTHORIZED[failure.code]
-    )

@@ -127,10 +127,3 @@ def _check_metadata_version(state: State, level: int, now: int, kind: int) -> No
 def _invalid(update: FeatureUpdateKey, text: str) -> ApiFailure:
     where = f"Invalid update version {update.max_version_level} for feature {update.feature}."
     return ApiFailure(INVALID_UPDATE_VERSION, f"{where} {text}")
-
-
-def refused(
-    request: UpdateFeaturesRequest, failure: ApiFailure, caller: Caller
-) -> UpdateFeaturesResponse:
-    """The whole request refused."""
-    return UpdateFeaturesResponse(error_code=failure.code, error_message=failure.message)
