@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import signal
 import sys
 from pathlib import Path
@@ -113,6 +114,7 @@ def serve(
             trace=_log if log else None,
         )
         added = [cluster.faults.add_text(each) for each in faults]
+        _allow_open_files()
         asyncio.run(_serve(cluster, control))
         for fault in added:
             print(f"fault {fault.text}: fired {fault.fired} times", file=sys.stderr)
@@ -164,6 +166,13 @@ def _policy(name: str | None) -> Any:
         return load_policy(name)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+
+
+def _allow_open_files() -> None:
+    """As many connections as the system allows this process, as a JVM does by itself."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):  # a limit that is none, where it cannot be had
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def _serve(cluster: Cluster, control: Path | None) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 
@@ -132,3 +135,21 @@ def test_requests_over_the_limit_close_the_connection() -> None:
 def test_limits_that_are_none() -> None:
     with pytest.raises(SettingsError, match=r"max\.connections"):
         SyncCluster(configs={"max.connections": "many"})
+
+
+def test_kap_serve_takes_as_many_connections_as_the_system_allows() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with subprocess.Popen(
+        [sys.executable, "-m", "kafka_admin_proto", "serve"],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (30, most)),
+    ) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline().rpartition(":")[2])
+        clients = [socket.create_connection(("127.0.0.1", port), _SECONDS) for _ in range(60)]
+        assert all(map(is_answered, clients))
+        for each in clients:
+            each.close()
+        process.terminate()
+    assert process.returncode == 0

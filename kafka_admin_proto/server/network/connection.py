@@ -195,7 +195,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         """The client reads again."""
         self.active = self._writable = True
         self.service.guard.reads(self)
-        self._go_on()
+        self._read_on()
 
     @property
     def node_id(self) -> int:
@@ -234,9 +234,9 @@ class NodeConnection(asyncio.BufferedProtocol):
         self._held = False
         if then is not None:
             then()
-        self._go_on()
+        self._read_on()
 
-    def _go_on(self) -> None:
+    def _read_on(self) -> None:
         """Answer the requests that have waited, and read on, unless there is a reason to wait."""
         if self._writable and not self._held:
             self._answer()

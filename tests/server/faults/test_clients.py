@@ -48,7 +48,6 @@ QUICK = {
 }
 SLOW = {
     "delay-ms=5000": _TIMED_OUT,
-    "drop=request": _TIMED_OUT,
     "drop=answer": _TIMED_OUT,
     "garbage=correlation-id": {
         "kafka-python": "CorrelationIdError|KafkaConnectionError|created",

@@ -156,6 +156,15 @@ def test_conditions_and_counts(cluster: SyncCluster) -> None:
         first.remove()
 
 
+def test_the_fixture_of_pytest_has_faults(kafka_cluster: SyncCluster) -> None:
+    with (
+        kafka_cluster.faults.add(error="BROKER_NOT_AVAILABLE", count=1) as fault,
+        Nodes(kafka_cluster.bootstrap_servers) as nodes,
+    ):
+        assert [nodes.ask(0, _METADATA, 13).error_code for _ in range(2)] == [8, 0]
+        assert fault.fired == 1
+
+
 def test_of_one_node_only() -> None:
     with SyncCluster(2) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
         cluster.faults.add(node=2, error="BROKER_NOT_AVAILABLE")

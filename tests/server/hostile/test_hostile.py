@@ -27,7 +27,7 @@ from tests.server.hostile.peers import PEERS, SECRET, WITH_LOGIN
 from tests.server.test_create_topics import topic
 
 #: How long each kind of peer is there; what they do at least once takes longer.
-SECONDS = float(os.environ.get("KAFKA_ADMIN_PROTO_HOSTILE_S", 2 if EXHAUSTIVE else 0.2))
+SECONDS = float(os.environ.get("KAFKA_ADMIN_PROTO_HOSTILE_S", 1 if EXHAUSTIVE else 0.2))
 _BY_HAND = "KAFKA_ADMIN_PROTO_HOSTILE_S" in os.environ
 #: In every run; the others start many connections or topics.
 _QUICK = ("random_bytes", "fuzzed_frames", "oversize_frames")
