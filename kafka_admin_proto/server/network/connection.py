@@ -270,7 +270,7 @@ class NodeConnection(asyncio.BufferedProtocol):
                         size = 0
                     if not end_s:
                         end_s = self._loop.time() + _SLICE_S
-                    elif self._loop.time() > end_s:
+                    elif not self._held and self._loop.time() > end_s:
                         self.wait()
                         self.service.heaps.add(self.go_on)
                 elif event is NEED_DATA or event is PAUSED or isinstance(event, ConnectionClosed):

@@ -197,3 +197,18 @@ def test_faults_of_the_command_line_are_counted_at_the_end() -> None:
         "fault api=Metadata error=NOT_CONTROLLER count=2: fired 1 times",
         "fault cut=before: fired 1 times",
     ]
+
+
+def test_answers_stay_in_order_where_a_heap_of_requests_has_delays(cluster: SyncCluster) -> None:
+    """A slice of a heap may end at the very request that is delayed."""
+    fault = cluster.faults.add(api="Metadata", delay_ms=3)
+    validate = CreateTopicsRequest([topic("validated")], 1000, True)
+    count = 800
+    heap = b"".join(
+        asked(validate, 7, number) if number % 20 else asked(_METADATA, 12, number)
+        for number in range(count)
+    )
+    with connect(cluster) as client:
+        client.sendall(heap)
+        assert ids(answers(client, count)) == list(range(count))
+    assert fault.fired == 40
