@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
+from kafka_admin_proto.messages import ApiVersionsRequest, CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.protocol import FrameReader, frame, write_request
 from kafka_admin_proto.server import SyncCluster
 from tests.server.security.secured import Certificates, peer, secured_cluster
@@ -184,3 +184,26 @@ def test_a_lost_answer_over_tls(certificates: Certificates) -> None:
             client.recv(1)
         client.settimeout(_SECONDS)
         client.unwrap()
+
+
+def test_sasl_with_tls_asks_for_certificates_where_its_own_config_says_so(
+    certificates: Certificates,
+) -> None:
+    """A config of all listeners does not, since SASL says who the client is."""
+    for name, refused in (("ssl.client.auth", False), ("listener.name.s.ssl.client.auth", True)):
+        configs = {
+            "ssl.keystore.location": str(certificates.server.bundle),
+            "ssl.truststore.location": str(certificates.authority.file),
+            name: "required",
+        }
+        with (
+            SyncCluster(listeners={"S": "SASL_SSL"}, configs=configs) as cluster,
+            tls(cluster.addresses("S"), certificates) as client,
+        ):
+            versions = frame(write_request(ApiVersionsRequest("tests", "1"), 3, 1))
+            client.sendall(versions)
+            if refused:
+                with pytest.raises(ssl.SSLError, match="certificate required"):
+                    client.recv(1)
+            else:
+                assert client.recv(1)
