@@ -82,7 +82,8 @@ class ClusterLog:
     def lead(self, leader: int, voters: Sequence[int], offset: int) -> None:
         """Begin the epoch: ``quorum-state``, then a LEADER_CHANGE record."""
         rows = [Voter(each) for each in voters]
-        message = LeaderChangeMessage(leader_id=leader, voters=rows, granting_voters=rows)
+        running = [Voter(each) for each in self._logs]
+        message = LeaderChangeMessage(leader_id=leader, voters=rows, granting_voters=running)
         now = now_ms()
         data = control_batch([("LEADER_CHANGE", message)], offset, self.epoch, now)
         self._leadership = msgspec.json.encode(self._quorum_state(leader, voters))

@@ -45,7 +45,6 @@ _WRITE_BYTES = 64 << 10
 _SLICE_S = 0.001
 #: How long a broker waits for a controller that a request can be forwarded to.
 _CONTROLLER_S = 60.0
-_TIMED_OUT = "The request timed out."
 #: Called with (node, request, response) for each answer.
 Trace = Callable[[int, RequestReceived, "Message"], None]
 
@@ -374,7 +373,7 @@ class NodeConnection(asyncio.BufferedProtocol):
                 return
             request, self._forwarded = event.request, None
             assert request.body is not None
-            failure = Failure(REQUEST_TIMED_OUT, _TIMED_OUT)
+            failure = Failure(REQUEST_TIMED_OUT)
             response = whole_answer(request.body, request.api_version, failure)
             self.write(self.encoded(event, Answer(response)))
             self._release()
