@@ -36,8 +36,17 @@ compiled: Any = _compiled()
 
 
 def compiled_engine(message: MessageType) -> Engine | None:
-    """The engine for a message; None where there is none, or none for a type in the message."""
+    """The engine for a message.
+
+    None where there is none, and for a message that it has no nodes for: for the sake of a type in
+    it, or as it is deeper or wider than the engine's stack allows.
+    """
     if compiled is None:
         return None
     node = message.node()
-    return None if node is None else compiled.Engine(node)
+    if node is None:
+        return None
+    try:
+        return compiled.Engine(node)  # type: ignore[no-any-return]
+    except ValueError:
+        return None

@@ -246,7 +246,7 @@ cdef class Engine:
         open_writer(&w, &self.guess)
         return _bytes_of(&w, write_struct(self.root, <PyObject*>value, &w))
 
-    def read_behind(self, Engine header, bytes data, Py_ssize_t offset):
+    def read_behind(self, Engine header not None, bytes data not None, Py_ssize_t offset):
         """The header at ``offset``, where it ends, and the value that all behind it is."""
         cdef Reader r
         cdef PyObject* made
@@ -273,7 +273,7 @@ cdef class Engine:
             raise Fallback
         return first, offset, value
 
-    def write_behind(self, Engine header, front, value):
+    def write_behind(self, Engine header not None, front, value):
         """The bytes of a header's value, then those of a value."""
         cdef Writer w
         cdef int done
@@ -283,7 +283,7 @@ cdef class Engine:
             done = write_struct(self.root, <PyObject*>value, &w)
         return _bytes_of(&w, done)
 
-    def write_into(self, value, bytearray buffer):
+    def write_into(self, value, bytearray buffer not None):
         """Write to the end of ``buffer``, which stays as it is if that fails."""
         cdef Writer w
         cdef Py_ssize_t before, size
@@ -340,7 +340,7 @@ cdef void _open_json(Json* j, bint mask, bint record_sizes) noexcept:
     memset(j.name_sizes, 0, sizeof(j.name_sizes))
 
 
-def cut_frame(bytearray buffer, int64_t limit):
+def cut_frame(bytearray buffer not None, int64_t limit):
     """Take the first payload out of the buffer; None if it is not whole, or its size cannot be."""
     cdef const unsigned char* q = <const unsigned char*>PyByteArray_AS_STRING(<PyObject*>buffer)
     cdef Py_ssize_t left = PyByteArray_GET_SIZE(<PyObject*>buffer) - 4

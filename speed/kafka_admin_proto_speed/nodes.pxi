@@ -286,6 +286,8 @@ def _fixed_kind(kind, size, is_signed):
         ("float64", 8, False): FLOAT64,
         ("uuid", 16, False): UUID_,
     }
+    if (kind, size, is_signed) not in kinds:
+        raise ValueError(f"a {kind} of {size} bytes")
     return kinds[kind, size, is_signed]
 
 

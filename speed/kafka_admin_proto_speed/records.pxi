@@ -139,7 +139,7 @@ cdef class RecordEngine:
 
     def read(
         self, data, Py_ssize_t start, int64_t count, int64_t base_offset, int64_t base_timestamp,
-        append_time, list records, int64_t max_items,
+        append_time, list records not None, int64_t max_items,
     ):
         """Append ``count`` records to ``records``; Fallback, with none appended, for any fault.
 
@@ -239,7 +239,7 @@ cdef class RecordEngine:
         if append_time is not None:
             fixed_time = append_time
         open_writer(&w, NULL)
-        for record in records:
+        for record in list(records):
             if type(record) is not self.record_class:
                 done = -1
             else:

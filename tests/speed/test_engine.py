@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import json
 import os
 import shutil
 import subprocess
@@ -23,12 +24,14 @@ from kafka_admin_proto import (
     FetchResponse,
     MetadataResponse,
     codec,
+    load_schemas,
 )
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.protocol.frames import cut_frame
+from kafka_admin_proto.records.model import Record
 from kafka_admin_proto.wire.nodes import StructNode
 from kafka_admin_proto.wire.runtime import Fallback
 from tests.fuzz.seeds import filled
@@ -358,6 +361,42 @@ def test_a_message_that_it_has_no_nodes_for_stays_pure(monkeypatch: pytest.Monke
     assert found.backend == "compiled"
     monkeypatch.setattr(type(found.grammar), "node", lambda self: None)
     assert Codec(found.spec, 0).backend == "pure"
+
+
+def test_a_message_that_is_too_wide_stays_pure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_admin_proto.wire import engine
+
+    monkeypatch.setattr(engine, "compiled", speed())
+    for width in (100, 200):
+        fields = [{"name": f"F{i}", "type": "int8", "versions": "0+"} for i in range(width)]
+        definition = {"type": "data", "name": f"Wide{width}", "validVersions": "0",
+                      "flexibleVersions": "none", "fields": fields}  # fmt: skip
+        (tmp_path / f"Wide{width}.json").write_text(json.dumps(definition))
+    dialect = load_schemas(tmp_path, dialect="wide")
+    for width, backend in ((100, "compiled"), (200, "pure")):
+        found = codec(f"Wide{width}", 0, dialect=dialect)
+        assert found.backend == backend
+        assert found.encode(found.decode(bytes(range(100)) * (width // 100)))
+
+
+def test_none_is_no_argument() -> None:
+    engine = engine_of(codec("VoteRequest", 0))
+    for call, arguments in [
+        (engine.write_into, (codec("VoteRequest", 0).value_class(), None)),
+        (engine.read_behind, (None, b"", 0)),
+        (engine.read_behind, (engine, None, 0)),
+        (engine.write_behind, (None, None, None)),
+        (speed().cut_frame, (None, 1)),
+        (speed().RecordEngine(Record).read, (b"", 0, 0, 0, 0, None, None, 1)),
+        (speed().RecordEngine(Record).write, (None, 0, 0, None)),
+    ]:
+        with pytest.raises(TypeError):
+            call(*arguments)
+    for call in (engine.write, engine.encode, lambda x: engine.json_of(x, False, False)):
+        with pytest.raises((Fallback, TypeError)):
+            call(None)
 
 
 @pytest.mark.parametrize("fault", ["a name", "too deep", "no slots"])
