@@ -43,14 +43,21 @@ async def control_socket(cluster: Cluster, path: Path) -> AsyncIterator[None]:
     Raises OSError where there is a file that is no socket, or one that another process has.
     """
     listening = _listening(path)
+    writers: set[asyncio.StreamWriter] = set()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.add(writer)
+        await _serve(cluster, reader, writer)
+        writers.discard(writer)
+
     try:
-        server = await asyncio.start_unix_server(
-            lambda reader, writer: _serve(cluster, reader, writer),
-            sock=listening,
-            limit=_LINE_BYTES,
-        )
+        server = await asyncio.start_unix_server(serve, sock=listening, limit=_LINE_BYTES)
         async with server:
-            yield
+            try:
+                yield
+            finally:
+                for each in list(writers):  # else the server's end waits for theirs
+                    each.close()
     finally:
         listening.close()
         path.unlink(missing_ok=True)

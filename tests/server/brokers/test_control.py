@@ -105,6 +105,20 @@ def test_what_a_crash_has_left_is_replaced(tmp_path: Path) -> None:
         _ended(process)
 
 
+def test_the_end_does_not_wait_for_a_connection(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with (
+        serve("--control", str(path)) as process,
+        socket.socket(socket.AF_UNIX) as connection,
+    ):
+        assert process.stdout is not None
+        process.stdout.readline()
+        connection.connect(str(path))
+        connection.sendall(b"status\n")
+        assert connection.recv(100) == b"1=running controller=1 epoch=1\n"
+        _ended(process)
+
+
 def test_a_file_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("mine")
