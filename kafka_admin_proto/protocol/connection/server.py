@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kafka_admin_proto.errors import (
     LocalProtocolError,
@@ -29,8 +29,6 @@ from kafka_admin_proto.protocol.connection.events import (
     State,
 )
 from kafka_admin_proto.protocol.connection.limits import Limits
-from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
-from kafka_admin_proto.protocol.connection.server_sasl import ServerAuthentication
 from kafka_admin_proto.protocol.connection.words import api_words
 from kafka_admin_proto.protocol.frames import frame
 from kafka_admin_proto.protocol.headers import (
@@ -43,6 +41,10 @@ from kafka_admin_proto.protocol.payload_writers import write_response
 from kafka_admin_proto.protocol.payloads import UNSUPPORTED_VERSION, Request, read_request
 from kafka_admin_proto.protocol.versions import Api, api_versions
 from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
+    from kafka_admin_proto.protocol.connection.server_sasl import ServerAuthentication
 
 _ILLEGAL_SASL_STATE = 34
 #: What a client may ask before it is authenticated, and during an authentication.
@@ -73,11 +75,11 @@ class ServerConnection(BaseConnection[ServerEvent]):
         self._dialect = dialect
         ours = api_versions() if apis is None else apis
         self._apis = {each.api_key: each.versions for each in ours}
-        self._sasl = (
-            None
-            if sasl is None
-            else ServerAuthentication(sasl, answer=self._answer, write=self._write_bare)
-        )
+        self._sasl: ServerAuthentication | None = None
+        if sasl is not None:
+            from kafka_admin_proto.protocol.connection.server_sasl import ServerAuthentication
+
+            self._sasl = ServerAuthentication(sasl, answer=self._answer, write=self._write_bare)
         #: One entry for each request that is to be answered, in order: the request, or the frame
         #: of its answer once that is there.
         self._turns: deque[RequestReceived | bytes] = deque()
