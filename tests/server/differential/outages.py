@@ -18,7 +18,7 @@ from tools.clusters import Cluster
 #: A real cluster's configs for outages: a node that was killed is missed within seconds, and no
 #: leader changes but by a step.
 PROPERTIES = {
-    "broker.session.timeout.ms": "6000",
+    "broker.session.timeout.ms": "9000",
     "broker.heartbeat.interval.ms": "500",
     "controller.quorum.fetch.timeout.ms": "4000",
     "auto.leader.rebalance.enable": "false",

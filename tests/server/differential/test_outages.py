@@ -13,7 +13,7 @@ from tests.oracle import require_oracle
 from tests.server.differential.real_cluster import both_with_outages, run_with_outages
 from tools.clusters import NEWEST_BROKER
 
-_STEPS = 14
+_STEPS = 12
 
 
 @pytest.mark.exhaustive
