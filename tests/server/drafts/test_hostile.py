@@ -102,7 +102,7 @@ def damaged(data: st.DataObject, body: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(("dialect", "name"), REQUESTS)
-@settings(max_examples=draws(96), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=draws(64), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_whatever_comes(
     clusters: dict[str, SyncCluster], capfd: pytest.CaptureFixture[str],
