@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -80,10 +81,13 @@ class AlterTopicStep(
     delete_configs: list[str] = []
 
     def __repr__(self) -> str:
-        return f"AlterTopicStep({', '.join(self.words())})"
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"AlterTopicStep({parts})"
 
-    def __rich_repr__(self) -> Iterator[str]:
-        return self.words()
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        fields["configs"] = {name: _value(name, value) for name, value in self.configs.items()}
+        return list(fields.items())
 
     def words(self) -> Iterator[str]:
         """What is asked for, secrets masked."""
