@@ -111,7 +111,7 @@ def kafka() -> Iterator[JavaTool]:
 @pytest.mark.exhaustive
 @pytest.mark.xdist_group("live")
 def test_beside_standard_authorizer(kafka: JavaTool) -> None:
-    """300 sets of ACLs, and 1,200 questions to each of them."""
+    """100 sets of ACLs, and 1,200 questions to each of them."""
     chosen = random.Random(7)
     everything = list(
         product(
@@ -125,7 +125,7 @@ def test_beside_standard_authorizer(kafka: JavaTool) -> None:
             chosen.random() < 0.5,
             list(dict.fromkeys(_random_acl(chosen) for _ in range(chosen.randint(0, 12)))),
         )
-        for _ in range(300)
+        for _ in range(100)
     ]
     lines = [
         json.dumps({
