@@ -28,7 +28,9 @@ def integer_check(rule: str) -> Callable[[int], int]:
     return check
 
 
-version_number = integer_check("a version is an integer, as in codec(message, 1)")
+version_number: Callable[[int], int] = integer_check(
+    "a version is an integer, as in codec(message, 1)"
+)
 
 
 def check_offset(data: bytes, offset: int) -> None:

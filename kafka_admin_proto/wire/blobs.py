@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import IO, Any, ClassVar, Literal
+from typing import IO, Any, ClassVar
 
 from construct import Container
 
@@ -30,8 +30,6 @@ class Blob(ScalarType):
 
     prefix_size: int
     max_length: int
-    #: How the compiled engine takes the bytes.
-    kind: ClassVar[Literal["string", "bytes", "records"]]
     #: Whether errors leave the value out: records are somebody's data, or the metadata log's.
     is_unquoted: ClassVar[bool] = False
 
@@ -49,7 +47,9 @@ class Blob(ScalarType):
         return "COMPACT_" * self.compact + "NULLABLE_" * self.nullable + self.scalar.label
 
     def node(self) -> BlobNode:
-        return BlobNode(self.kind, self.prefix_size, self.max_length, self.compact, self.nullable)
+        return BlobNode(
+            self.element, self.prefix_size, self.max_length, self.compact, self.nullable
+        )
 
     def _unpack(self, data: bytes) -> Any:
         return data
@@ -209,7 +209,6 @@ class Blob(ScalarType):
 class String(Blob, elements=("string",)):
     """Text in UTF-8. Bytes that are not UTF-8 survive in the value as lone surrogates."""
 
-    kind = "string"
     prefix_size = 2
     max_length = MAX_STRING
 
@@ -251,7 +250,6 @@ class String(Blob, elements=("string",)):
 class Bytes(Blob, elements=("bytes",)):
     """Any bytes."""
 
-    kind = "bytes"
     prefix_size = 4
     max_length = MAX_UVARINT - 1
 
@@ -259,7 +257,6 @@ class Bytes(Blob, elements=("bytes",)):
 class Records(Blob, elements=("records",)):
     """A record batch or message set, opaque here: bytes as they stand on the wire."""
 
-    kind = "records"
     prefix_size = 4
     max_length = MAX_UVARINT - 1
     is_unquoted = True

@@ -22,9 +22,12 @@ class FixedNode(Struct, frozen=True):
 
 
 class BlobNode(Struct, frozen=True):
-    """A length and bytes; ``prefix_size`` is that of a length that is not ``compact``."""
+    """A length and bytes; ``prefix_size`` is that of a length that is not ``compact``.
 
-    kind: Literal["string", "bytes", "records"]
+    The engine knows the kinds "string", "bytes" and "records".
+    """
+
+    kind: str
     prefix_size: int
     max_length: int
     compact: bool

@@ -121,10 +121,11 @@ cdef class _Nodes:
         if name == "FixedNode":
             made.kind = _fixed_kind(description.kind, description.size, description.signed)
         elif name == "BlobNode":
-            made.kind = {"string": STRING, "bytes": BYTES, "records": RECORDS}[description.kind]
+            kinds = {"string": STRING, "bytes": BYTES, "records": RECORDS}
+            made.kind = kinds.get(description.kind, 0)
             made.prefix_size = description.prefix_size
-            if made.prefix_size not in (2, 4):
-                raise ValueError(f"a length of {made.prefix_size} bytes")
+            if not made.kind or made.prefix_size not in (2, 4):
+                raise ValueError(f"{description.kind} with a length of {made.prefix_size} bytes")
             made.max_length = description.max_length
             made.compact = description.compact
             made.nullable = description.nullable
