@@ -40,6 +40,7 @@ from kafka_admin_proto.protocol.headers import (
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.base import cannot_encode
+from kafka_admin_proto.wire.engine import compiled
 
 _H = TypeVar("_H", RequestHeader, ResponseHeader)
 
@@ -381,7 +382,7 @@ def _read_front(
     wants_body: bool,
 ) -> tuple[_H | None, int, int, DecodeError | None, Any]:
     """As ``_read_header``, and the body where the engine has read the two in one call."""
-    if wants_body:
+    if wants_body and compiled is not None:
         found = _known_body(catalog().generation, type, api_key, api_version, dialect)
         whole = None if found is None else found.decode_behind(headers[0], data, offset)
         if whole is not None:
