@@ -306,7 +306,7 @@ class ClusterOnDisk(Cluster):
 
 @pytest.mark.parametrize("cluster", [Cluster, ClusterOf39, ClusterOnDisk])
 def test_drawn_ends_and_starts(cluster: type[Cluster]) -> None:
-    examples = draws(24 if cluster.on_disk else 200)
+    examples = draws(24 if cluster.on_disk else 120)
     run_state_machine_as_test(
         cluster,
         settings=settings(
