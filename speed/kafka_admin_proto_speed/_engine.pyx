@@ -24,6 +24,8 @@ include "nodes.pxi"
 include "reading.pxi"
 include "writing.pxi"
 include "json_text.pxi"
+include "json_of_values.pxi"
+include "json_of_bytes.pxi"
 include "records.pxi"
 
 _UNKNOWN = TaggedFields.ATTRIBUTE
