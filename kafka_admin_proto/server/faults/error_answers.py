@@ -21,6 +21,7 @@ from kafka_admin_proto.messages.describe_client_quotas_response import DescribeC
 from kafka_admin_proto.messages.describe_user_scram_credentials_response import (
     DescribeUserScramCredentialsResponse,
 )
+from kafka_admin_proto.messages.metadata_response import MetadataResponse
 from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.schema.model import FieldSpec
@@ -79,6 +80,9 @@ def whole_answer(request: Message, version: int, failure: Failure) -> Message:
     elif isinstance(response, DescribeUserScramCredentialsResponse):  # Kafka leaves names out
         for each in response.results:
             each.user = ""
+    elif isinstance(response, MetadataResponse):  # of a topic by its id, too
+        for topic in response.topics:
+            topic.name = topic.name or ""
     return response
 
 

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -19,6 +20,7 @@ from kafka_admin_proto.messages import (
     ElectLeadersRequest,
     IncrementalAlterConfigsRequest,
     MetadataRequest,
+    MetadataResponse,
 )
 from kafka_admin_proto.protocol.versions import Api
 from kafka_admin_proto.server.faults.error_answers import Failure, topics_answer, whole_answer
@@ -128,6 +130,13 @@ def failed(served: Served, request: Message, target: Target, version: int | None
     )
     served.state.append(answer.records)
     return answer.response
+
+
+def test_metadata_by_id_that_failed_has_no_names() -> None:
+    request = MetadataRequest([MetadataRequest.MetadataRequestTopic(UUID(int=7), None)])
+    answer = whole_answer(request, 12, FAILURE)
+    assert isinstance(answer, MetadataResponse)
+    assert [(each.name, each.topic_id.int) for each in answer.topics] == [("", 7)]
 
 
 def test_topics_that_fail_are_not_created(served: Served) -> None:
