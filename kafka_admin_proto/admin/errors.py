@@ -77,8 +77,8 @@ class BrokerError(AdminError):
         super().__init__(code, message, context)
         found = find_error(code)
         self.code = code
-        self.error = str(code) if found is None else found.name
-        self.message = message or ("" if found is None else found.meaning)
+        self.error: str = str(code) if found is None else found.name
+        self.message: str = message or ("" if found is None else found.meaning)
         self.context = context
 
     @property

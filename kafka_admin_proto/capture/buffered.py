@@ -31,14 +31,14 @@ class Buffered:
 
     def __init__(self, stream: Stream) -> None:
         self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
-        self.data = b""
-        self.at = 0
+        self.data: bytes = b""
+        self.at: int = 0
         #: Where in ``data`` the packet that was read last begins, its header.
-        self.start = 0
+        self.start: int = 0
         #: Bytes before ``data``.
-        self.passed = 0
+        self.passed: int = 0
         #: Why the stream ended before its end, as a decompressor may say.
-        self.fault = ""
+        self.fault: str = ""
 
     @property
     def position(self) -> int:

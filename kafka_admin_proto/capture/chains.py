@@ -50,7 +50,7 @@ class Chains:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         #: Bytes from a place on that decide whether it holds.
-        self.look = layout.reach + layout.largest
+        self.look: int = layout.reach + layout.largest
         #: Where a header stands → its chain, and how many headers of that are before it. Those
         #: that join a chain from elsewhere count from below zero.
         self._known: dict[int, tuple[_Chain, int]] = {}

@@ -93,15 +93,18 @@ class Conversation:
         self._out = out
         self._suffix = suffix
         self.capture = ""
-        self.name = f"{ends[0]}-{ends[1]}{suffix}"
+        self.name: str = f"{ends[0]}-{ends[1]}{suffix}"
         #: Which end is the client.
         self.client = client
-        self.sides = (
+        self.sides: tuple[Side, Side] = (
             Side(self, 0, in_step[0], settings.limit),
             Side(self, 1, in_step[1], settings.limit),
         )
         #: What puts the bytes of each side in order.
-        self.directions = (Direction(self.sides[0]), Direction(self.sides[1]))
+        self.directions: tuple[Direction, Direction] = (
+            Direction(self.sides[0]),
+            Direction(self.sides[1]),
+        )
         if client is not None:
             self._name_sides(client)
         #: Correlation id → the requests with it, the oldest first.
@@ -114,7 +117,7 @@ class Conversation:
         #: Which of the frames may be tokens that were read amiss.
         self._doubt = TokenDoubt()
         #: Whether the SYN of each end was captured, before any of its bytes.
-        self.started = [False, False]
+        self.started: list[bool] = [False, False]
         #: Whether a request or a pair made sense, and whether anything did not.
         self._sensible = False
         self._doubtful = 0
@@ -526,8 +529,8 @@ class Side:
 
     def __init__(self, conversation: Conversation, end: int, in_step: bool, limit: int) -> None:
         self._conversation = conversation
-        self.end = end
-        self.framer = Framer(self, limit, in_step=in_step)
+        self.end: int = end
+        self.framer: Framer = Framer(self, limit, in_step=in_step)
         self._next_search = self._ids = 0
         self._fresh = True
 

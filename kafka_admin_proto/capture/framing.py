@@ -39,12 +39,12 @@ class Framer:
     def __init__(self, sink: FrameSink, limit: int, *, in_step: bool) -> None:
         self._sink = sink
         self._limit = limit
-        self.in_step = in_step
+        self.in_step: bool = in_step
         #: Why the stream is out of step.
         self.why = "" if in_step else "the capture started after the connection did"
-        self.buffer = bytearray()
+        self.buffer: bytearray = bytearray()
         #: Where in the stream the buffer starts.
-        self.offset = 0
+        self.offset: int = 0
         #: Size of the frame at the start of the buffer, once that is known.
         self._wanted = 0
         #: How many bytes are still the rest of a broken frame, and those that came.

@@ -38,7 +38,7 @@ class Pairing:
         #: Correlation id → (api key, version) → how many such requests wait.
         self._waiting: dict[int, dict[tuple[int, int], int]] = {}
         #: After SaslHandshake v0 tokens follow that have a size in front and nothing else.
-        self.raw_tokens = False
+        self.raw_tokens: bool = False
 
     def read(self, data: bytes, offset: int = 0) -> Request | Response | None:
         """The request or response that the payload at ``offset`` is; None for a raw SASL token."""

@@ -28,7 +28,7 @@ class LocalFile:
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
         self._file = open(name, "rb", buffering=0)  # noqa: SIM115 (see ``close``)
-        self.size = os.fstat(self._file.fileno()).st_size
+        self.size: int = os.fstat(self._file.fileno()).st_size
 
     def read_at(self, offset: int, size: int) -> bytes:
         self._file.seek(offset)

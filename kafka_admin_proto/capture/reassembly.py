@@ -44,10 +44,10 @@ class Direction:
     __slots__ = ("_fin", "_since", "_waiting", "_waiting_bytes", "position", "sequence", "sink")
 
     def __init__(self, sink: Sink) -> None:
-        self.sink = sink
+        self.sink: Sink = sink
         #: Sequence number and position of the byte that comes next; None before the start.
         self.sequence: int | None = None
-        self.position = 0
+        self.position: int = 0
         self._waiting: list[_Piece] = []
         self._waiting_bytes = 0
         self._since = 0

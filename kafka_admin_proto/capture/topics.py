@@ -64,7 +64,7 @@ class NamesSoFar(Mapping[UUID, str]):
 
     def __init__(self, told: dict[UUID, tuple[str, int]], at: int) -> None:
         self._told = told
-        self.at = at
+        self.at: int = at
 
     def __getitem__(self, topic_id: UUID) -> str:
         name, at = self._told[topic_id]

@@ -76,7 +76,7 @@ class UpgradeCheck:
         #: Client ids and addresses that brokers and controllers have.
         self._brokers: set[tuple[str | None, str | None]] = set()
         #: Pieces that may have been requests and were not read, and the connections they are of.
-        self.unread = 0
+        self.unread: int = 0
         self._unread_of: set[tuple[str, str]] = set()
 
     def add(self, frame: DecodedFrame) -> None:

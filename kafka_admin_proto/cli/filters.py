@@ -62,8 +62,8 @@ class Shown:
         self._wanted = wanted
         self._only = only
         self._mask = mask
-        self.count = 0
-        self.problems = 0
+        self.count: int = 0
+        self.problems: int = 0
         #: Holes and the like that nobody can tell whether they were wanted.
         self._unplaced = 0
         #: Called before an input that may pause is waited for.

@@ -49,7 +49,7 @@ class LazyGroup(ScriptableCommand, click.Group):
         self, *args: Any, lazy: Mapping[str, tuple[str, str]] | None = None, **extra: Any
     ) -> None:
         super().__init__(*args, **extra)
-        self.lazy = dict(lazy or {})
+        self.lazy: dict[str, tuple[str, str]] = dict(lazy or {})
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

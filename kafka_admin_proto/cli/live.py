@@ -18,7 +18,7 @@ class Live:
 
     def __init__(self) -> None:
         self.on_wait: Callable[[], None] = _nothing
-        self.ended = False
+        self.ended: bool = False
         self.is_reading = False
 
     def watch(self) -> None:

@@ -39,7 +39,7 @@ class BatchRows:
 
     def __init__(self, data: bytes, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT) -> None:
         self.data = data
-        self.left = limit
+        self.left: int = limit
 
     def rows(
         self,

@@ -27,7 +27,7 @@ class MetadataReplay:
     """
 
     def __init__(self, state: ClusterState | None = None) -> None:
-        self.state = ClusterState() if state is None else state
+        self.state: ClusterState = ClusterState() if state is None else state
         self.open_since: int | None = None
         self._held: list[tuple[int, Message]] = []
 

@@ -80,7 +80,7 @@ class State(View):
         self.create_topic_policy: CreateTopicPolicy | None = None
         self.alter_config_policy: AlterConfigPolicy | None = None
         #: Seconds until a replica that is there is in sync.
-        self.sync_delay_s = 0.1
+        self.sync_delay_s: float = 0.1
         #: Partitions, by topic id and number, that have replicas which are not in sync.
         self.out_of_sync: set[tuple[UUID, int]] = {
             (topic.id, number)

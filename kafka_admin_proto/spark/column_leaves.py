@@ -48,7 +48,7 @@ class Column:
     """What the kinds of columns share. ``name`` is that of its first sink."""
 
     def __init__(self, names: Names) -> None:
-        self.name = f"c{next(names)}"
+        self.name: str = f"c{next(names)}"
 
     def sinks(self) -> Iterator[tuple[str, Sink]]:
         """What the statements call, by name."""

@@ -52,7 +52,7 @@ class Items(Listed):
     def __init__(self, names: Names, wire_type: Array) -> None:
         super().__init__(names)
         self.wire_type = wire_type
-        self.items = column_of(wire_type.element, names)
+        self.items: Column = column_of(wire_type.element, names)
         self._undone = (0, 0)  # so many counts are settled, and so many items they have
 
     def sinks(self) -> Iterator[tuple[str, Sink]]:
@@ -125,7 +125,7 @@ class Optional(Listed):
     def __init__(self, names: Names, wire_type: NullableStruct) -> None:
         super().__init__(names)
         self.wire_type = wire_type
-        self.present = Fields(names, wire_type.struct)
+        self.present: Fields = Fields(names, wire_type.struct)
         self._undone = (0, 0)  # so many flags are settled, and so many of them are true
 
     def sinks(self) -> Iterator[tuple[str, Sink]]:
@@ -164,8 +164,8 @@ class Tagged(Listed):
         super().__init__(names)
         assert member.wire_type is not None
         self.member = member
-        self.wire_type = member.wire_type
-        self.present = column_of(member.wire_type, names)
+        self.wire_type: WireType = member.wire_type
+        self.present: Column = column_of(member.wire_type, names)
 
     def sinks(self) -> Iterator[tuple[str, Sink]]:
         yield from super().sinks()

@@ -54,11 +54,11 @@ class BrokerConnection(asyncio.Protocol):
         self.broker = broker
         self.apis: dict[int, VersionRange] = {}
         #: Answers so far, that to ApiVersions left out.
-        self.answered = 0
+        self.answered: int = 0
         #: Whether a call's time was over before any answer came, and none has come since.
-        self.is_silent = False
+        self.is_silent: bool = False
         #: On the loop's clock: until then the broker wants no request of ours.
-        self.muted_until = 0.0
+        self.muted_until: float = 0.0
         self._config = config
         self._loop = asyncio.get_running_loop()
         self._tracer = None if trace is None else Tracer(trace, broker, str(address))

@@ -31,7 +31,7 @@ class Pool:
 
     def __init__(self, config: ClientConfig, trace: Trace | None) -> None:
         #: Whether any connection has ever been made.
-        self.ever_connected = False
+        self.ever_connected: bool = False
         self._config = config
         self._trace = trace
         self._connections: dict[Key, BrokerConnection] = {}

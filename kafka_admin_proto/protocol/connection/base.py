@@ -29,7 +29,7 @@ class BaseConnection(ABC, Generic[E]):
     """One end of a connection, without a socket. Not to be used by two threads at a time."""
 
     def __init__(self, limits: Limits | None, state: State) -> None:
-        self.limits = Limits() if limits is None else limits
+        self.limits: Limits = Limits() if limits is None else limits
         self._reader = FrameReader(self.limits.frame_bytes)
         self._frames: Iterator[bytes] = iter(())
         self._out: list[bytes] = []

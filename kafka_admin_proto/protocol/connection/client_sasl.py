@@ -61,9 +61,9 @@ class ClientAuthentication:
         self._done = done
         self._defers = defer_proofs
         #: Whether the caller computes a token now.
-        self.lacks_proof = False
+        self.lacks_proof: bool = False
         #: Whether the tokens are bare frames from now on.
-        self.bare = False
+        self.bare: bool = False
 
     def start(self) -> None:
         """Write the SaslHandshake; SaslError where the broker has none."""

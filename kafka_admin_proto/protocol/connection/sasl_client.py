@@ -34,8 +34,8 @@ class Sasl(ABC):
     def __init__(self, mechanism: str, user: str, password: str) -> None:
         if not user or not (scram.is_sasl_text(user) and scram.is_sasl_text(password)):
             raise ValueError("a SASL user needs a name; it and the password are UTF-8 without NULs")
-        self.mechanism = mechanism
-        self.user = user
+        self.mechanism: str = mechanism
+        self.user: str = user
         self._password = password
 
     def __repr__(self) -> str:

@@ -50,7 +50,7 @@ class ServerAuthentication:
         #: Who the client is, as Kafka writes it; None before the first authentication.
         self.principal: str | None = None
         #: Whether the client's tokens are bare frames now.
-        self.bare = False
+        self.bare: bool = False
 
     @property
     def running(self) -> bool:

@@ -30,7 +30,7 @@ class Controllers:
         nodes: Iterable[int],
         elected: Callable[[], None],
     ) -> None:
-        self.running = set(nodes)
+        self.running: set[int] = set(nodes)
         self._needed = len(self.running) // 2 + 1
         self._state = state
         self._log = log

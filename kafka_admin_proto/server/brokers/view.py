@@ -86,7 +86,7 @@ class View:
         self.quorum = quorum
         self._authorizer_settings = _authorizer_settings(static[min(static)])
         #: Whether there is an authorizer, so that answers depend on who asks.
-        self.is_authorized = self._authorizer_settings is not None
+        self.is_authorized: bool = self._authorizer_settings is not None
         self._topic_defaults: TopicDefaults | None = None
         self._authorizer: Authorizer | None = None
         self._replay = MetadataReplay(cluster)

@@ -23,7 +23,9 @@ class TopicDefaults:
         self.release = release
         self.known = known
         #: Each config's text and its source, by name.
-        self.texts = {each.name: topic_value(each, {}, broker) for each in known.topic}
+        self.texts: dict[str, tuple[str | None, int]] = {
+            each.name: topic_value(each, {}, broker) for each in known.topic
+        }
         self._values: dict[str, Any] = {}
         self._failures: dict[str, ConfigFailure] = {}
         texts = {each.name: self.texts[each.name][0] for each in known.topic if not each.internal}

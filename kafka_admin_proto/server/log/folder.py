@@ -49,12 +49,12 @@ class NodeLog:
     """
 
     def __init__(self, folder: Path, settings: LogSettings) -> None:
-        self.folder = folder / FOLDER_NAME
+        self.folder: Path = folder / FOLDER_NAME
         self.folder.mkdir(parents=True, exist_ok=True)
         self.notes: list[str] = []
-        self.last_timestamp = 0
+        self.last_timestamp: int = 0
         #: Bytes of the log behind the newest snapshot.
-        self.uncovered_bytes = 0
+        self.uncovered_bytes: int = 0
         self._settings = settings
         self._failed = False
         self._first_timestamp = -1
@@ -65,7 +65,7 @@ class NodeLog:
         if not segments and not snapshots:
             PartitionMetadata(METADATA_TOPIC_ID).write(self.folder / "partition.metadata")
         self._base, self._size = segments[-1] if segments else 0, 0
-        self.end = self._base
+        self.end: int = self._base
         if segments:
             self._recover(snapshots[-1].end if snapshots else 0)
         self._file = files.open_to_append(self._path(self._base))

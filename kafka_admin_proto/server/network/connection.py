@@ -128,7 +128,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         #: What ends the connection of a client that does not authenticate in time.
         self._login: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport | None = None
-        self.host = ""
+        self.host: str = ""
         #: Whether something has come, or gone, since the guard looked; how often it had not.
         self.active, self.idle_looks = True, 0
         #: Bytes of a request that has not come in full.

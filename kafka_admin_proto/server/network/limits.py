@@ -83,7 +83,7 @@ class Guard:
     def __init__(self, limits: NetworkLimits) -> None:
         self.limits = limits
         #: Bytes of requests that have not come in full, of all connections.
-        self.unfinished_bytes = 0
+        self.unfinished_bytes: int = 0
         self._admitted: dict[int, set[NodeConnection]] = {}
         self._addresses: Counter[tuple[int, str]] = Counter()
         self._waiting: dict[int, deque[NodeConnection]] = {}

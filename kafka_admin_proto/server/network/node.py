@@ -39,7 +39,7 @@ class Node:
 
     def __init__(self, node_id: int, listeners: Sequence[Listener]) -> None:
         self.id = node_id
-        self.listeners = {each.name: each for each in listeners}
+        self.listeners: dict[str, Listener] = {each.name: each for each in listeners}
         self.connections: set[NodeConnection] = set()
         self._sockets: dict[str, socket.socket] = {}
         self._servers: list[asyncio.Server] = []

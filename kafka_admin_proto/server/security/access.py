@@ -65,9 +65,9 @@ class Security:
         release: str,
         limits: Limits | None,
     ) -> None:
-        self.protocols = checked_listeners(listeners)
+        self.protocols: dict[str, str] = checked_listeners(listeners)
         with_sasl = any(each.startswith("SASL") for each in self.protocols.values())
-        self.configs = {_MECHANISMS: MECHANISMS} if with_sasl else {}
+        self.configs: dict[str, str] = {_MECHANISMS: MECHANISMS} if with_sasl else {}
         self._users = Users(users)
         texts = {**self.configs, **configs}
         self._listeners = {

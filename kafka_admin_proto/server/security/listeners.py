@@ -44,7 +44,7 @@ class ListenerConfigs:
 
     def __init__(self, name: str, configs: Mapping[str, str], release: str) -> None:
         prefix = f"listener.name.{name.lower()}."
-        self.own = {
+        self.own: dict[str, str] = {
             key.removeprefix(prefix): value
             for key, value in configs.items()
             if key.startswith(prefix)

@@ -88,7 +88,7 @@ class ShellState:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.connection = ClusterConnection(settings)
+        self.connection: ClusterConnection = ClusterConnection(settings)
         #: Kind of names → when they were asked for (seconds), and the names.
         self._names: dict[str, tuple[float, list[str]]] = {}
 
