@@ -7,6 +7,7 @@ at once, is left out of what clients report (``clients.py``).
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -35,7 +36,20 @@ from tests.server.security.secured import (
 from tests.server.security.test_tls import NO_TLS, all_bytes, asked, principals, tls
 from tools.clusters import Cluster, Listener, kraft, sasl_properties
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
+pytestmark = [
+    pytest.mark.exhaustive,
+    pytest.mark.xdist_group("live"),
+    pytest.mark.filterwarnings(
+        "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+    ),
+]
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """kafka-python leaves the sockets of TLS that was refused to the collector: here, not later."""
+    yield
+    gc.collect()
 
 
 #: Of certificates, in openssl's notation.
