@@ -12,13 +12,11 @@ from kafka_admin_proto.messages.kip_4b.alter_topic_response import (
 )
 from kafka_admin_proto.records.cluster_state import Topic
 from kafka_admin_proto.server.configs.changes import DELETE, SET, Change, apply
+from kafka_admin_proto.server.drafts.kip_4b.batch import codes_and_records
 from kafka_admin_proto.server.drafts.kip_4b.codes import (
     DECREASE_PARTITIONS_NOT_ALLOWED,
-    MULTIPLE_IN_BATCH,
     MULTIPLE_INSTRUCTIONS,
-    code_of,
     configs_of,
-    repeated,
 )
 from kafka_admin_proto.server.drafts.replicas import (
     NOTHING,
@@ -45,17 +43,11 @@ from kafka_admin_proto.values import Message
 
 def handle(state: State, request: AlterTopicRequest, caller: Caller) -> Answer:
     """Each topic for itself; one that is in the batch twice is not altered."""
-    twice = repeated(each.topic_name for each in request.items)
-    records: list[Message] = []
-    rows = []
-    for item in {each.topic_name: each for each in request.items}.values():
-        code = MULTIPLE_IN_BATCH if item.topic_name in twice else 0
-        if not code:
-            try:
-                records += within_limit(records, _altered(state, item, caller))
-            except ApiFailure as failure:
-                code = code_of(failure)
-        rows.append(AlterTopicResponseItem(item.topic_name, code))
+    codes, records = codes_and_records(
+        request.items,
+        lambda item, before: within_limit(before, _altered(state, item, caller)),
+    )
+    rows = [AlterTopicResponseItem(name, code) for name, code in codes.items()]
     return Answer(AlterTopicResponse(rows), records)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -16,13 +18,8 @@ from kafka_admin_proto.messages.kip_4b.create_topic_response import (
     CreateTopicResponseItem,
 )
 from kafka_admin_proto.server.assignments import MOST_RECORDS
-from kafka_admin_proto.server.drafts.kip_4b.codes import (
-    INVALID_ARGUMENT_PARTITIONS,
-    MULTIPLE_IN_BATCH,
-    code_of,
-    configs_of,
-    repeated,
-)
+from kafka_admin_proto.server.drafts.kip_4b.batch import codes_and_records
+from kafka_admin_proto.server.drafts.kip_4b.codes import configs_of
 from kafka_admin_proto.server.drafts.replicas import check_count
 from kafka_admin_proto.server.failures import (
     INVALID_PARTITIONS,
@@ -37,21 +34,15 @@ from kafka_admin_proto.values import Message
 
 def handle(state: State, request: CreateTopicRequest, caller: Caller) -> Answer:
     """Each topic for itself; one that is in the batch twice is not created."""
-    twice = repeated(each.topic_name for each in request.items)
-    records: list[Message] = []
-    rows = []
-    for item in {each.topic_name: each for each in request.items}.values():
-        code = MULTIPLE_IN_BATCH if item.topic_name in twice else 0
-        if not code:
-            try:
-                new = check_one(state, _creatable(item))
-                if len(records) + new.record_count > MOST_RECORDS:
-                    code = INVALID_ARGUMENT_PARTITIONS
-                else:
-                    records += records_of(state, new)
-            except ApiFailure as failure:
-                code = code_of(failure)
-        rows.append(CreateTopicResponseItem(item.topic_name, code))
+
+    def created(item: CreateTopicRequestItem, before: Sequence[Message]) -> list[Message]:
+        new = check_one(state, _creatable(item))
+        if len(before) + new.record_count > MOST_RECORDS:
+            raise ApiFailure(INVALID_PARTITIONS, f"a request may make {MOST_RECORDS} records")
+        return records_of(state, new)
+
+    codes, records = codes_and_records(request.items, created)
+    rows = [CreateTopicResponseItem(name, code) for name, code in codes.items()]
     return Answer(CreateTopicResponse(rows), records)
 
 
