@@ -1,0 +1,1 @@
+"""KIP-516's controller."""

@@ -1,0 +1,1 @@
+"""The deterministic world: clock, network, store and trace."""
