@@ -123,8 +123,8 @@ def check_columns() -> None:
     """Bodies become columns with the row's Arrow type, and columns the same bodies."""
     import pyarrow as pa
 
-    from kafka_admin_proto.spark.column_decode import Wanted, decode_array
-    from kafka_admin_proto.spark.column_encode import encode_array
+    from kafka_admin_proto.spark.columns.decode import Wanted, decode_array
+    from kafka_admin_proto.spark.columns.encode import encode_array
 
     @settings(max_examples=6, deadline=None, database=None)
     @given(st.lists(VALUES, min_size=1, max_size=3))

@@ -22,7 +22,7 @@ from kafka_admin_proto.records.segments import topic_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kafka_admin_proto.spark.publish import Mode, Output
+    from kafka_admin_proto.spark.tables.publish import Mode, Output
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 #: What lies beside a segment in the folder of a log, and is none.
@@ -141,7 +141,7 @@ def pipeline(
         packets = _without(names, segments)
         if not streaming and not (packets or segments):
             raise click.UsageError(f"there are no files in {', '.join(captures)}")
-        from kafka_admin_proto.spark.publish import Output
+        from kafka_admin_proto.spark.tables.publish import Output
 
         mode: Mode = "streaming" if streaming else "batch"
         with (
@@ -149,7 +149,7 @@ def pipeline(
             JobProgress() as progress,
             _session(master, dict(settings)) as spark,
         ):
-            from kafka_admin_proto.spark.pipeline import count_rows, run_batch
+            from kafka_admin_proto.spark.tables.pipeline import count_rows, run_batch
 
             progress.watch(spark)
             if streaming:
@@ -169,7 +169,7 @@ def _stream(
     spark: SparkSession, captures: Sequence[str], output: Output, every: int, end: bool,
     split_size: int, progress: JobProgress,
 ) -> None:  # fmt: skip
-    from kafka_admin_proto.spark.stream_tables import run_stream
+    from kafka_admin_proto.spark.stream.tables import run_stream
 
     pause = f"{every} seconds" if every else None
     try:
@@ -250,7 +250,7 @@ def _refuse_logs(names: Sequence[str]) -> None:
 
 
 def _files(captures: Sequence[str], streaming: bool) -> list[str]:
-    from kafka_admin_proto.spark.files import find_files
+    from kafka_admin_proto.spark.ingest.files import find_files
 
     try:
         found = find_files(captures, more_to_come=streaming)

@@ -25,7 +25,7 @@ from kafka_admin_proto.protocol.releases import release, releases
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_admin_proto.spark.current_tables import CurrentTables
+    from kafka_admin_proto.spark.report.current_tables import CurrentTables
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Rows of a table on a terminal; JSON and TSV have all.
@@ -100,8 +100,8 @@ def report(
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    from kafka_admin_proto.spark.current_tables import CurrentTables, TablesReplacedError
     from kafka_admin_proto.spark.queries import read_tables
+    from kafka_admin_proto.spark.report.current_tables import CurrentTables, TablesReplacedError
 
     def read() -> dict[str, DataFrame]:
         found = read_tables(spark, folder, since=_when(since), until=_when(until))
@@ -153,7 +153,7 @@ def _write_page(
 ) -> None:
     from kafka_admin_proto.render.plots import moment
     from kafka_admin_proto.render.report import Section, report_page
-    from kafka_admin_proto.spark.report import sections
+    from kafka_admin_proto.spark.report.sections import sections
 
     found: list[Section] = []
     for make in sections(target):
@@ -202,7 +202,7 @@ def _records(question: DataFrame) -> Iterator[dict[str, Any]]:
     """The rows one by one, times as text in UTC."""
     from pyspark.sql.types import TimestampType
 
-    from kafka_admin_proto.spark.answers import in_micros
+    from kafka_admin_proto.spark.report.answers import in_micros
 
     times = {f.name for f in question.schema if isinstance(f.dataType, TimestampType)}
     for row in in_micros(question).toLocalIterator():

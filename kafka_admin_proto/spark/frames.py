@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kafka_admin_proto.spark.packets import PACKETS
-from kafka_admin_proto.spark.walk import AS_USUAL, FRAMES, Reading, walk
+from kafka_admin_proto.spark.ingest.packets import PACKETS
+from kafka_admin_proto.spark.tables.walk import AS_USUAL, FRAMES, Reading, walk
 
 
 def frames(packets: DataFrame, reading: Reading = AS_USUAL) -> DataFrame:
@@ -32,7 +32,7 @@ def frames(packets: DataFrame, reading: Reading = AS_USUAL) -> DataFrame:
 def by_flow(packets: DataFrame, heavy: Sequence[bytes] = ()) -> DataFrame:
     """The packets of each flow together, in their order; each ``heavy`` one is a task of its own.
 
-    The tasks of these come first, see `heavy_flows`.
+    The tasks of these come first, see `ingest.skewed_flows`.
     """
     if not heavy:
         return packets.repartition("flow").sortWithinPartitions("flow", "place")

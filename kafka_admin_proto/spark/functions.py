@@ -30,9 +30,9 @@ from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructType
 
 from kafka_admin_proto.records.batches import DEFAULT_DECOMPRESSED_LIMIT
-from kafka_admin_proto.spark.column_decode import Mode, Wanted, decode_array, value_type
-from kafka_admin_proto.spark.column_encode import encode_array
-from kafka_admin_proto.spark.column_frames import (
+from kafka_admin_proto.spark.columns.decode import Mode, Wanted, decode_array, value_type
+from kafka_admin_proto.spark.columns.encode import encode_array
+from kafka_admin_proto.spark.columns.frames import (
     HEADER_TYPE,
     RECORDS_TYPE,
     header_array,

@@ -30,7 +30,7 @@ from kafka_admin_proto.protocol.releases import (
 )
 from kafka_admin_proto.render.meanings import api_name
 from kafka_admin_proto.spark.paths import named_to_read
-from kafka_admin_proto.spark.schemas import TABLES
+from kafka_admin_proto.spark.tables.schemas import TABLES
 
 #: Percentiles are approximate: their rank is off by at most one in so many.
 PERCENTILE_ACCURACY = 10_000

@@ -52,7 +52,7 @@ def spark_session(
         raise MissingExtraError(
             "the pipeline needs Spark: pip install 'kafka-admin-proto[spark]'"
         ) from None
-    from kafka_admin_proto.spark.source import KafkaCapture
+    from kafka_admin_proto.spark.ingest.source import KafkaCapture
 
     found = SparkSession.getActiveSession()
     if found is None:

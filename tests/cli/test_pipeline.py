@@ -141,7 +141,7 @@ An exception was raised by the Python Proxy. Return Message: Traceback (most rec
     raise converted from None
   File "flow_state.py", line 58, in read_flow
     raise StateError(
-kafka_admin_proto.spark.flow_state.StateError: the state was written by '0.0.1': start a new one
+kafka_admin_proto.spark.ingest.flow_state.StateError: it was written by '0.0.1': start a new one
  SQLSTATE: 38000
 
 JVM stacktrace:
@@ -160,7 +160,7 @@ Caused by: java.net.ConnectException: Connection refused
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (_OF_A_WORKER, "the state was written by '0.0.1': start a new one"),
+        (_OF_A_WORKER, "it was written by '0.0.1': start a new one"),
         (_OF_JAVA, "ConnectException: Connection refused"),
         ("  File x\nOSError: [Errno 28] No space left on device: '/out'\n", "OSError: [Errno 28] "
          "No space left on device: '/out'"),

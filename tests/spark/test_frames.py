@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.spark.frames import read_frames
-from kafka_admin_proto.spark.stream import StreamEndedError, end_stream, stream_frames
+from kafka_admin_proto.spark.stream.batches import StreamEndedError, end_stream, stream_frames
 from tests.capture.test_request_log import entry, log4j
 from tests.everything import sample
 from tools.repeated import repeated

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 
 from kafka_admin_proto.spark.paths import named_to_read, to_read, to_write
 from kafka_admin_proto.spark.queries import read_tables
-from kafka_admin_proto.spark.schemas import TABLES
-from tests.spark.test_pipeline import by_one_process, frames_in, make
-from tests.spark.test_stream_tables import stream
+from kafka_admin_proto.spark.tables.schemas import TABLES
+from tests.spark.stream.test_tables import stream
+from tests.spark.tables.test_pipeline import by_one_process, frames_in, make
 from tests.spark.traffic import CONTROLLER, LOG
 
 pytestmark = pytest.mark.xdist_group("spark")

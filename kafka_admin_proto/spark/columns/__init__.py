@@ -1,0 +1,1 @@
+"""Kafka's bytes in a column as typed structs, and back."""

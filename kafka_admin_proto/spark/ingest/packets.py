@@ -1,0 +1,184 @@
+"""Parts of capture files → packets as Arrow batches, which is what the data source yields."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import msgspec
+import pyarrow as pa
+
+from kafka_admin_proto.capture.request_log import logged_lines
+from kafka_admin_proto.capture.splits import read_split
+from kafka_admin_proto.capture.tcp_segments import (
+    FOREIGN,
+    FRAGMENTS,
+    LINK_TYPES,
+    read_segment,
+    reversed_key,
+)
+from kafka_admin_proto.errors import DumpError
+from kafka_admin_proto.spark.ingest.files import POSITION_BITS, Part, open_part, open_stream
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+
+#: One row for each TCP packet, line of a request log, and fault of a file.
+#:
+#: ``capture`` is the file, ``place`` the packet's place in the whole capture (files in the order of
+#: their first packets), ``ts`` its time, ``clock`` the latest first packet of all files up to this
+#: one. ``flow`` are the two endpoints, the lesser one first, each an address and the ports at the
+#: end; ``end`` 0 says that the first one sent it. Then TCP's sequence number, flags, number
+#: acknowledged and payload, and how many bytes of that were not captured. A line of a log is a
+#: ``payload`` without a ``sequence``. ``problem`` says what is wrong with the file, ``{count}`` in
+#: it stands for the sum of ``missing``.
+PACKETS = pa.schema(
+    [
+        pa.field("capture", pa.string(), nullable=False),
+        pa.field("place", pa.int64(), nullable=False),
+        pa.field("clock", pa.timestamp("us", tz="UTC"), nullable=False),
+        pa.field("ts", pa.timestamp("us", tz="UTC")),
+        pa.field("flow", pa.binary(), nullable=False),
+        pa.field("end", pa.int8()),
+        pa.field("sequence", pa.int64()),
+        pa.field("flags", pa.int16()),
+        pa.field("acknowledged", pa.int64()),
+        pa.field("missing", pa.int64()),
+        pa.field("payload", pa.binary()),
+        pa.field("problem", pa.string()),
+    ]
+)
+_NAMES = PACKETS.names
+_PAYLOAD = PACKETS.get_field_index("payload")
+#: Rows, and bytes of payload, after which a batch is handed on.
+_ROWS, _BYTES = 4096, 4 * 1024 * 1024
+#: Lines of a log that stay together.
+_LINES_BITS = 10
+_TOO_MANY = f"more than {1 << POSITION_BITS} {{what}} in one file: the others are not read"
+
+
+class Times(msgspec.Struct, frozen=True):
+    """Microseconds since 1970: packets before the first and from the second on are left out."""
+
+    since: int = 0
+    until: int = 1 << 63
+
+
+ALWAYS = Times()
+
+
+def read_part(
+    part: Part, columns: Collection[str] = tuple(_NAMES), times: Times = ALWAYS
+) -> Iterator[pa.RecordBatch]:
+    """The packets of a part, of each row those columns; what is wrong with the file is a row."""
+    batch = _Batch(columns)
+    for row in _rows(part, times):
+        if batch.add(row):
+            yield batch.take()
+    yield batch.take()
+
+
+_Row = tuple[object, ...]
+
+
+def _rows(part: Part, times: Times) -> Iterator[_Row]:
+    if part.problem is not None:
+        return iter([_fault(part, part.rank << POSITION_BITS, part.problem)])
+    return _log_rows(part) if part.kind == "log" else _packet_rows(part, times)
+
+
+class _Batch:
+    def __init__(self, columns: Collection[str]) -> None:
+        self._wanted = [
+            (index, PACKETS.field(name)) for index, name in enumerate(_NAMES) if name in columns
+        ]
+        self._rows: list[_Row] = []
+        self._bytes = 0
+
+    def add(self, row: _Row) -> bool:
+        """Whether the batch is large enough."""
+        self._rows.append(row)
+        payload = row[_PAYLOAD]
+        if payload:
+            self._bytes += len(payload)
+        return len(self._rows) >= _ROWS or self._bytes >= _BYTES
+
+    def take(self) -> pa.RecordBatch:
+        columns = list(zip(*self._rows, strict=True)) or [()] * len(_NAMES)
+        arrays = [pa.array(columns[index], field.type) for index, field in self._wanted]
+        self._rows, self._bytes = [], 0
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([f for _, f in self._wanted]))
+
+
+def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
+    capture = replace_invalid_utf8(part.file)
+    base = part.rank << POSITION_BITS
+    counts: dict[str, int] = {}
+    ends: dict[bytes, tuple[bytes, int]] = {}
+    faults: list[_Row] = []
+    position = part.start
+
+    def report(at: int, error: DumpError) -> None:
+        faults.append(_fault(part, base + (position if part.numbered else at), str(error)))
+
+    try:
+        with open_part(part) as file:
+            for at, packet in read_split(file, part.start, part.end, report):
+                position = position + 1 if part.numbered else at
+                if part.numbered and position >> POSITION_BITS:
+                    report(at, DumpError(_TOO_MANY.format(what="packets")))
+                    break
+                ts, link, data = packet
+                if not times.since <= ts < times.until:
+                    continue
+                if link not in LINK_TYPES:
+                    fault = FOREIGN.format(count="{count}", link=link)
+                    counts[fault] = counts.get(fault, 0) + 1
+                    continue
+                segment = read_segment(link, data)
+                if segment is None:
+                    continue
+                key, sequence, flags, payload, missing, acknowledged = segment
+                if not key:
+                    counts[FRAGMENTS] = counts.get(FRAGMENTS, 0) + 1
+                    continue
+                flow_end = ends.get(key)
+                if flow_end is None:
+                    if len(ends) > _ROWS:
+                        ends.clear()
+                    other = reversed_key(key)
+                    flow_end = ends[key] = (key, 0) if key <= other else (other, 1)
+                flow, end = flow_end
+                yield (
+                    capture, base + position, part.clock, ts, flow, end, sequence, flags,
+                    acknowledged, missing, payload, None,
+                )  # fmt: skip
+    except OSError as error:
+        faults.append(_fault(part, base + position, str(error)))
+    yield from faults
+    for fault, count in counts.items():
+        yield _fault(part, base + position, fault, count)
+
+
+def _fault(part: Part, place: int, problem: str, count: int = 0) -> _Row:
+    capture = replace_invalid_utf8(part.file)
+    flow = b"fault:" + capture.encode()
+    return (
+        capture, place, part.clock, None, flow, None, None, None, None, count, None, problem
+    )  # fmt: skip
+
+
+def _log_rows(part: Part) -> Iterator[_Row]:
+    capture = replace_invalid_utf8(part.file)
+    base = part.rank << POSITION_BITS
+    try:
+        with open_part(part), open_stream(part.file) as stream:
+            for number, line in logged_lines(stream):
+                if number >> POSITION_BITS:
+                    yield _fault(part, base, _TOO_MANY.format(what="lines"))
+                    break
+                place = base + number
+                flow = b"lines:" + (place >> _LINES_BITS).to_bytes(8, "big")
+                yield (
+                    capture, place, part.clock, None, flow, None, None, None, None, None, line,
+                    None,
+                )  # fmt: skip
+    except OSError as error:
+        yield _fault(part, base, str(error))

@@ -1,0 +1,146 @@
+"""The data source ``kafka_capture``: packets of captures and lines of request logs as rows.
+
+    spark.read.format("kafka_capture").load("captures/")
+
+Paths are files, folders and patterns, or URIs of what ``pyarrow.fs`` reaches (``s3://…``). The
+option ``splitSize`` is the bytes of a large file that one task reads. A schema that is given has to
+be a part of the whole one: the other columns are not made. A filter on ``ts`` is applied while
+reading. For streams see `stream_reader`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    InputPartition,
+    LessThan,
+    LessThanOrEqual,
+)
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from kafka_admin_proto.spark.ingest.file_log import FileLog
+from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE, list_files, plan
+from kafka_admin_proto.spark.ingest.packets import PACKETS, Times, read_part
+from kafka_admin_proto.spark.ingest.stream_reader import (
+    MOST_FILES_A_BATCH,
+    SETTLED,
+    FileTask,
+    StreamReader,
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class KafkaCapture(DataSource):
+    """See the module."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "kafka_capture"
+
+    def schema(self) -> StructType:
+        return from_arrow_schema(PACKETS)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return _Reader(_columns(schema), _paths(self.options), _split_size(self.options))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        return StreamReader(
+            _columns(schema),
+            _paths(self.options),
+            _split_size(self.options),
+            most_files=_number(self.options, "maxFilesPerTrigger", MOST_FILES_A_BATCH),
+            settled=_number(self.options, "minFileAge", SETTLED),
+            log=FileLog(_log_folder(self.options)),
+        )
+
+
+def _paths(options: Any) -> list[str]:
+    paths = json.loads(options["paths"]) if "paths" in options else []
+    if "path" in options:
+        paths.append(options["path"])
+    if not paths:
+        raise ValueError("kafka_capture: name captures, as in .load('captures/')")
+    return [str(path) for path in paths]
+
+
+def _log_folder(options: Any) -> Path:
+    if "fileLog" not in options:
+        raise ValueError(
+            "kafka_capture: a stream keeps the files that it has read in a folder of its own: name "
+            "one with the option fileLog, or use stream_frames"
+        )
+    return Path(options["fileLog"])
+
+
+def _number(options: Any, name: str, default: int) -> int:
+    text = options.get(name, str(default))
+    if not text.isdecimal():
+        raise ValueError(f"kafka_capture: {name} is {text!r}, not a number")
+    return int(text)
+
+
+def _split_size(options: Any) -> int:
+    return max(1, _number(options, "splitSize", SPLIT_SIZE))
+
+
+def _columns(schema: StructType) -> list[str]:
+    """The columns of a schema, which has to be a part of the whole one."""
+    whole = {field.name: field.dataType for field in from_arrow_schema(PACKETS)}
+    for field in schema:
+        if whole.get(field.name) != field.dataType:
+            wanted = ", ".join(f"{name} {each.simpleString()}" for name, each in whole.items())
+            raise ValueError(
+                f"kafka_capture has no {field.name} {field.dataType.simpleString()}; "
+                f"it has {wanted}"
+            )
+    return schema.fieldNames()
+
+
+class _Reader(DataSourceReader):
+    def __init__(self, columns: list[str], paths: list[str], split_size: int) -> None:
+        self._columns = columns
+        self._paths = paths
+        self._split_size = split_size
+        self._times = Times()
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        for each in filters:
+            times = _narrowed(self._times, each)
+            if times is None:
+                yield each
+            else:
+                self._times = times
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return [FileTask(part) for part in plan(list_files(self._paths), self._split_size)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, FileTask)
+        return read_part(partition.part, self._columns, self._times)
+
+
+def _narrowed(times: Times, condition: Filter) -> Times | None:
+    """The times that fulfil a condition as well; None for one on something else."""
+    kinds = (GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual)
+    if not isinstance(condition, kinds) or condition.attribute != ("ts",):
+        return None
+    since = condition.value - _EPOCH
+    micros = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    after = isinstance(condition, (GreaterThan, LessThanOrEqual))
+    if isinstance(condition, (GreaterThan, GreaterThanOrEqual)):
+        return Times(max(times.since, micros + after), times.until)
+    return Times(times.since, min(times.until, micros + after))

@@ -1,0 +1,1 @@
+"""The same for files as they appear, batch by batch."""

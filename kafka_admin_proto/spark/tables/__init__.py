@@ -1,0 +1,1 @@
+"""Packets of each connection as rows of the tables, and the tables as files."""

@@ -1,0 +1,264 @@
+"""Requests that change topics → rows of the table ``admin_audit``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from typing import Any
+
+import msgspec
+
+from kafka_admin_proto.spark.tables.calls import Call, Json, error_of, items, text, topic_id
+
+#: ConfigResource.Type.TOPIC and ResourceType.TOPIC alike; ResourceType.ANY, of filters alone.
+_TOPIC = 2
+_ANY = 1
+
+
+class _Operation(msgspec.Struct):
+    """One operation on one topic; ``answer`` is the part of the response that is about it."""
+
+    what: str
+    topic: str | None
+    parameters: Json
+    codes: list[Any] = []
+    message: str | None = None
+    topic_id: str | None = None
+
+
+def audit_rows(call: Call) -> Iterator[Json]:
+    """The columns of ``admin_audit`` that a call's bodies tell, one row for each operation."""
+    request = call.request["body"]
+    response = None if call.response is None else call.response["body"]
+    if not isinstance(request, dict):
+        return
+    if not isinstance(response, dict):
+        response = {}
+    names = {**_names(call.request), **_names(call.response)}
+    validate = request.get("validateOnly")
+    for each in OPERATIONS[call.request["api"]](request, response):
+        topic = each.topic
+        if topic is None and each.topic_id is not None:
+            topic = names.get(each.topic_id)
+        yield {
+            "operation": each.what,
+            "topic": topic,
+            "topic_id": each.topic_id,
+            "parameters": msgspec.json.encode(each.parameters).decode(),
+            "validate_only": validate if isinstance(validate, bool) else None,
+            "answered": call.response is not None,
+            "error": error_of(*each.codes),
+            "message": each.message,
+            "latency_us": None if call.response is None else call.response["latency_us"],
+        }
+
+
+def _names(frame: Json | None) -> dict[str, str]:
+    return dict((frame and frame.get("topic_names")) or ())
+
+
+_Operations = Iterator[_Operation]
+
+
+def _rest(item: Json, *names: str, **more: Any) -> Json:
+    """What an element says beside those fields, and what holds for all of the request."""
+    kept = {name: value for name, value in item.items() if name not in names}
+    return kept | {name: value for name, value in more.items() if value is not None}
+
+
+def _by_name(answers: list[Json], *names: str) -> dict[Any, Json]:
+    """Answers by the fields of those names."""
+    if len(names) == 1:
+        return {text(each.get(names[0])): each for each in answers}
+    return {tuple(map(str, map(each.get, names))): each for each in answers}
+
+
+def _create_topics(request: Json, response: Json) -> _Operations:
+    answers = _by_name(items(response, "topics"), "name")
+    for item in items(request, "topics"):
+        name = text(item.get("name"))
+        answer = answers.get(name, {})
+        yield _Operation(
+            "create topic",
+            name,
+            _rest(item, "name", timeoutMs=request.get("timeoutMs")),
+            [answer.get("errorCode")],
+            text(answer.get("errorMessage")),
+            topic_id(answer.get("topicId")),
+        )
+
+
+def _delete_topics(request: Json, response: Json) -> _Operations:
+    asked = items(request, "topics")
+    old = request.get("topicNames")
+    if isinstance(old, list):
+        asked = [{"name": name} for name in old]
+    answers = items(response, "responses")
+    by_name = _by_name(answers, "name")
+    by_id = _by_name(answers, "topicId")
+    for item in asked:
+        name, its_id = text(item.get("name")), topic_id(item.get("topicId"))
+        answer = (by_id.get(its_id) if name is None else by_name.get(name)) or {}
+        yield _Operation(
+            "delete topic",
+            name if name is not None else text(answer.get("name")),
+            _rest({}, timeoutMs=request.get("timeoutMs")),
+            [answer.get("errorCode")],
+            text(answer.get("errorMessage")),
+            its_id or topic_id(answer.get("topicId")),
+        )
+
+
+def _create_partitions(request: Json, response: Json) -> _Operations:
+    answers = _by_name(items(response, "results"), "name")
+    for item in items(request, "topics"):
+        name = text(item.get("name"))
+        answer = answers.get(name, {})
+        yield _Operation(
+            "create partitions",
+            name,
+            _rest(item, "name", timeoutMs=request.get("timeoutMs")),
+            [answer.get("errorCode")],
+            text(answer.get("errorMessage")),
+        )
+
+
+def _of_partitions(
+    what: str, request: Json, response: Json, answers: dict[Any, Json], inner: str, index: str
+) -> _Operations:
+    """Operations whose answers are by partition."""
+    for item in items(request, "topics"):
+        name = text(item.get("name"))
+        codes, message = _partition_errors(answers.get(name, {}), inner, index)
+        yield _Operation(
+            what,
+            name,
+            _rest(item, "name", timeoutMs=request.get("timeoutMs")),
+            [response.get("errorCode"), *codes],
+            text(response.get("errorMessage")) or message,
+        )
+
+
+def _partition_errors(answer: Json, inner: str, index: str) -> tuple[list[Any], str | None]:
+    """The codes of a topic's partitions, and which of them failed with what, as a sentence."""
+    failed = [each for each in items(answer, inner) if error_of(each.get("errorCode"))]
+    told = []
+    for each in failed:
+        message = text(each.get("errorMessage"))
+        fault = f"partition {each.get(index)}: {error_of(each.get('errorCode'))}"
+        told.append(f"{fault} ({message})" if message else fault)
+    return [each.get("errorCode") for each in failed], "; ".join(told) or None
+
+
+def _delete_records(request: Json, response: Json) -> _Operations:
+    answers = _by_name(items(response, "topics"), "name")
+    return _of_partitions(
+        "delete records", request, response, answers, "partitions", "partitionIndex"
+    )
+
+
+def _reassign(request: Json, response: Json) -> _Operations:
+    answers = _by_name(items(response, "responses"), "name")
+    return _of_partitions(
+        "reassign partitions", request, response, answers, "partitions", "partitionIndex"
+    )
+
+
+def _alter_configs(request: Json, response: Json) -> _Operations:
+    answers = _by_name(items(response, "responses"), "resourceType", "resourceName")
+    for item in items(request, "resources"):
+        if item.get("resourceType") != _TOPIC:
+            continue
+        key = str(item.get("resourceType")), str(item.get("resourceName"))
+        answer = answers.get(key, {})
+        yield _Operation(
+            "alter config",
+            text(item.get("resourceName")),
+            _rest(item, "resourceType", "resourceName"),
+            [answer.get("errorCode")],
+            text(answer.get("errorMessage")),
+        )
+
+
+def _elect_leaders(request: Json, response: Json) -> _Operations:
+    of_all = {"electionType": request.get("electionType"), "timeoutMs": request.get("timeoutMs")}
+    answers = _by_name(items(response, "replicaElectionResults"), "topic")
+    if request.get("topicPartitions") is None:  # of all topics
+        failed = [_partition_errors(a, "partitionResult", "partitionId") for a in answers.values()]
+        codes = [code for found, _ in failed for code in found]
+        yield _Operation("elect leaders", None, _rest({}, **of_all), [
+            response.get("errorCode"), *codes])  # fmt: skip
+        return
+    for item in items(request, "topicPartitions"):
+        name = text(item.get("topic"))
+        codes, message = _partition_errors(answers.get(name, {}), "partitionResult", "partitionId")
+        yield _Operation(
+            "elect leaders",
+            name,
+            _rest(item, "topic", **of_all),
+            [response.get("errorCode"), *codes],
+            message,
+        )
+
+
+def _move_replicas(request: Json, response: Json) -> _Operations:
+    answers = _by_name(items(response, "results"), "topicName")
+    for folder in items(request, "dirs"):
+        for item in items(folder, "topics"):
+            name = text(item.get("name"))
+            codes, message = _partition_errors(
+                answers.get(name, {}), "partitions", "partitionIndex"
+            )
+            parameters = _rest(item, "name", path=folder.get("path"))
+            yield _Operation("move replicas", name, parameters, codes, message)
+
+
+def _create_acls(request: Json, response: Json) -> _Operations:
+    answers = items(response, "results")
+    for item, answer in _with_answers(items(request, "creations"), answers):
+        if item.get("resourceType") == _TOPIC:
+            yield _Operation(
+                "create acl",
+                text(item.get("resourceName")),
+                _rest(item, "resourceType", "resourceName"),
+                [answer.get("errorCode")],
+                text(answer.get("errorMessage")),
+            )
+
+
+def _delete_acls(request: Json, response: Json) -> _Operations:
+    """Filters of topics' ACLs, and those of all resources, which have these among them."""
+    answers = items(response, "filterResults")
+    for item, answer in _with_answers(items(request, "filters"), answers):
+        kind = item.get("resourceTypeFilter")
+        if kind not in (_TOPIC, _ANY):
+            continue
+        of_any = {"resourceTypeFilter": kind} if kind == _ANY else {}
+        yield _Operation(
+            "delete acl",
+            text(item.get("resourceNameFilter")),
+            _rest(item, "resourceTypeFilter", "resourceNameFilter", **of_any),
+            [answer.get("errorCode")],
+            text(answer.get("errorMessage")),
+        )
+
+
+def _with_answers(asked: list[Json], answers: list[Json]) -> Iterator[tuple[Json, Json]]:
+    """Elements that are answered by what stands in their place."""
+    return zip_longest(asked, answers[: len(asked)], fillvalue={})
+
+
+#: Api → what makes operations of its request's and response's body.
+OPERATIONS: dict[str, Callable[[Json, Json], _Operations]] = {
+    "CreateTopics": _create_topics,
+    "DeleteTopics": _delete_topics,
+    "CreatePartitions": _create_partitions,
+    "DeleteRecords": _delete_records,
+    "AlterConfigs": _alter_configs,
+    "IncrementalAlterConfigs": _alter_configs,
+    "AlterPartitionReassignments": _reassign,
+    "ElectLeaders": _elect_leaders,
+    "AlterReplicaLogDirs": _move_replicas,
+    "CreateAcls": _create_acls,
+    "DeleteAcls": _delete_acls,
+}

@@ -1,0 +1,179 @@
+"""What controllers tell of partitions → rows of the table ``metadata_changes``.
+
+With ZooKeeper they send UpdateMetadata, LeaderAndIsr and StopReplica; a KRaft quorum writes records
+to the metadata log, which brokers fetch. Those of transactions that were aborted are not told
+apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from kafka_admin_proto.codec import codec
+from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.records.batches import read_records
+from kafka_admin_proto.records.metadata_records import (
+    METADATA_TOPIC,
+    metadata_record_name,
+    read_metadata_value,
+)
+from kafka_admin_proto.records.model import Batch
+from kafka_admin_proto.records.segments import Gap, Source, read_segment
+from kafka_admin_proto.spark.tables.calls import Json, items, number, numbers, text, topic_id
+from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
+from kafka_admin_proto.values import Message
+
+CONTROLLER_APIS = ("UpdateMetadata", "LeaderAndIsr", "StopReplica")
+#: The records that tell of partitions, or what their topics are called.
+_TELLING = frozenset(
+    {"TopicRecord", "RemoveTopicRecord", "PartitionRecord", "PartitionChangeRecord"}
+)
+_NO_LEADER_CHANGE = -2
+#: The last millisecond whose microseconds are 63 bits: a record may say anything.
+_LATEST = ((1 << 63) - 1) // 1000
+_SNAPSHOT = re.compile(r"(\d{20})-\d{10}\.checkpoint")
+
+
+def controller_rows(api: str, body: Any) -> Iterator[Json]:
+    """The partitions in the body of a request of ``CONTROLLER_APIS``."""
+    if not isinstance(body, dict):
+        return
+    make = _stopped if api == "StopReplica" else _led
+    about = {
+        "source": api,
+        "controller_id": number(body.get("controllerId")),
+        "controller_epoch": number(body.get("controllerEpoch")),
+    }
+    for row in make(body):
+        yield about | row
+
+
+def _led(body: Json) -> Iterator[Json]:
+    for state in items(body, "ungroupedPartitionStates"):
+        yield {"topic": text(state.get("topicName")), **_state(state)}
+    for topic in items(body, "topicStates"):
+        about = {"topic": text(topic.get("topicName")), "topic_id": topic_id(topic.get("topicId"))}
+        for state in items(topic, "partitionStates"):
+            yield about | _state(state)
+
+
+def _state(state: Json) -> Json:
+    return {
+        "partition": number(state.get("partitionIndex", state.get("partitionId"))),
+        "leader": number(state.get("leader")),
+        "leader_epoch": number(state.get("leaderEpoch")),
+        "isr": numbers(state.get("isr")),
+        "replicas": numbers(state.get("replicas")),
+        "deleted": False,
+    }
+
+
+def _stopped(body: Json) -> Iterator[Json]:
+    deleted = body.get("deletePartitions") is True
+    for each in items(body, "ungroupedPartitions"):
+        yield _stop(each.get("topicName"), each.get("partitionIndex"), deleted)
+    for topic in items(body, "topics"):
+        for index in numbers(topic.get("partitionIndexes")) or ():
+            yield _stop(topic.get("name"), index, deleted)
+    for topic in items(body, "topicStates"):
+        for state in items(topic, "partitionStates"):
+            gone = state.get("deletePartition") is True
+            epoch = number(state.get("leaderEpoch"))
+            row = _stop(topic.get("topicName"), state.get("partitionIndex"), gone)
+            yield row | {"leader_epoch": epoch}
+
+
+def _stop(topic: Any, partition: Any, deleted: bool) -> Json:
+    return {"topic": text(topic), "partition": number(partition), "deleted": deleted}
+
+
+# The metadata log -----------------------------------------------------------------------------
+
+
+def fetched_records(body: Message) -> list[Json]:
+    """The records of the metadata log in a Fetch response that tell of topics and partitions.
+
+    Each has ``offset``, ``timestamp`` (milliseconds) and ``value``, as `read_metadata_value` reads
+    it. No record that tells of these has secrets.
+    """
+    found: list[Json] = []
+    for topic in getattr(body, "responses", ()):
+        if (
+            getattr(topic, "topic_id", None) != METADATA_TOPIC_ID
+            and getattr(topic, "topic", None) != METADATA_TOPIC
+        ):
+            continue
+        for partition in topic.partitions:
+            if partition.records:
+                for batch in read_records(partition.records).batches:
+                    found += _of_batch(batch)
+    return found
+
+
+def _of_batch(batch: Batch) -> Iterator[Json]:
+    for record in () if batch.is_control else batch.records:
+        if record.value is not None and _is_telling(record.value):
+            yield {"offset": record.offset, "timestamp": record.timestamp, "value": record.value}
+
+
+def _is_telling(value: bytes) -> bool:
+    try:
+        return metadata_record_name(value) in _TELLING
+    except DecodeError:
+        return False
+
+
+def record_rows(records: Iterable[Json]) -> Iterator[Json]:
+    """Rows of records as ``fetched_records`` gives them, none of one that does not decode.
+
+    A TopicRecord is a row without a partition: it tells the topic's name. So is a
+    RemoveTopicRecord, which is ``deleted``.
+    """
+    for record in records:
+        try:
+            message, version = read_metadata_value(record["value"])
+        except DecodeError:
+            continue
+        fields, name = codec(type(message), version).to_json(message), message.message_name
+        row = {
+            "source": name,
+            "log_offset": record["offset"],
+            "ts": record["timestamp"] * 1000 if 0 <= record["timestamp"] <= _LATEST else None,
+            "topic_id": topic_id(fields.get("topicId")),
+        }
+        if name == "TopicRecord":
+            row["topic"] = text(fields.get("name"))
+        elif name == "RemoveTopicRecord":
+            row["deleted"] = True
+        else:
+            row |= _state(fields)
+            if row["leader"] == _NO_LEADER_CHANGE:
+                row["leader"] = None
+        yield row
+
+
+def segment_records(source: Source, name: str) -> Iterator[Json]:
+    """The same of a segment or snapshot of the metadata log, and what is wrong with it.
+
+    That is an object with ``position``, ``size`` and ``problem``. All that a snapshot has happened
+    up to the offset that it is named after. Raises OSError where the file cannot be read.
+    """
+    snapshot = _SNAPSHOT.match(PurePosixPath(name).name)
+    for found in read_segment(source):
+        if isinstance(found, Gap):
+            if found.is_problem:
+                yield {"position": found.position, "size": found.size, "problem": found.text}
+            continue
+        for record in _of_batch(found):
+            if snapshot is not None:
+                record["offset"] = int(snapshot[1]) - 1
+            yield record
+        if found.error is not None:
+            yield {
+                "position": found.offset_in_data,
+                "size": found.size,
+                "problem": str(found.error),
+            }

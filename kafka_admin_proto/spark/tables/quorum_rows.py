@@ -1,0 +1,44 @@
+"""Requests of a quorum's elections → rows of the table ``quorum_events``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_admin_proto.spark.tables.calls import Call, Json, error_of, items, number, text
+
+QUORUM_APIS = ("Vote", "BeginQuorumEpoch", "EndQuorumEpoch")
+
+
+def quorum_rows(call: Call) -> Iterator[Json]:
+    """The columns of ``quorum_events`` that a call's bodies tell, one row for each partition."""
+    request = call.request["body"]
+    if not isinstance(request, dict):
+        return
+    response = None if call.response is None else call.response["body"]
+    if not isinstance(response, dict):
+        response = {}
+    answers = {
+        (text(topic.get("topicName")), number(partition.get("partitionIndex"))): partition
+        for topic in items(response, "topics")
+        for partition in items(topic, "partitions")
+    }
+    vote = call.request["api"] == "Vote"
+    for topic in items(request, "topics"):
+        name = text(topic.get("topicName"))
+        for partition in items(topic, "partitions"):
+            index = number(partition.get("partitionIndex"))
+            answer = answers.get((name, index), {})
+            granted, pre_vote = answer.get("voteGranted"), partition.get("preVote", False)
+            yield {
+                "topic": name,
+                "partition": index,
+                "replica_id": number(partition.get("replicaId" if vote else "leaderId")),
+                "epoch": number(partition.get("replicaEpoch" if vote else "leaderEpoch")),
+                "pre_vote": pre_vote if vote and isinstance(pre_vote, bool) else None,
+                "answered": call.response is not None,
+                "granted": granted if isinstance(granted, bool) else None,
+                "leader_id": number(answer.get("leaderId")),
+                "leader_epoch": number(answer.get("leaderEpoch")),
+                "error": error_of(response.get("errorCode"), answer.get("errorCode")),
+                "latency_us": None if call.response is None else call.response["latency_us"],
+            }

@@ -1,0 +1,138 @@
+"""The pipeline as a stream: batch by batch, stopped and tried again, the same tables."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kafka_admin_proto.spark.stream.batches import StreamEndedError
+from kafka_admin_proto.spark.stream.tables import StreamTables, run_stream
+from kafka_admin_proto.spark.tables.publish import Output
+from kafka_admin_proto.spark.tables.schemas import TABLES
+from tests.capture.packets import conversation, pcap
+from tests.capture.test_captures import USUAL
+from tests.spark.tables.test_pipeline import by_one_process, frames_in, make, rows_of
+from tests.spark.traffic import write_mixed
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+
+class Killed(Exception):
+    """What ends a batch."""
+
+
+def stream(spark: SparkSession, folder: Path, out: Path, *, end: bool = False) -> None:
+    with Output(out, mode="streaming", inputs=[str(folder)]) as output:
+        run_stream(spark, [str(folder)], output, settled=0, end=end)
+
+
+def table(spark: SparkSession, out: Path, name: str) -> list[str]:
+    """Rows without what the order of batches decides."""
+    rows = rows_of(spark, out, name)
+    for row in rows:
+        row.pop("place", None)
+    return sorted(json.dumps(row, sort_keys=True) for row in rows)
+
+
+@pytest.mark.exhaustive
+def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Path) -> None:
+    """Each file is a batch; one of these is killed before, one after its tables are in place."""
+    b, a, samples, controller = write_mixed(tmp_path / "made")
+    folder, out = tmp_path / "captures", tmp_path / "out"
+    folder.mkdir()
+    copies = [Path(shutil.copy(b, folder))]
+    stream(spark, folder, out)
+    frames = frames_in(spark, out)
+
+    copies.append(Path(shutil.copy(a, folder)))
+    publish = Output.publish
+    for early in (True, False):
+
+        def killed(self: Output, *arguments: Any, early: bool = early, **named: Any) -> None:
+            if not early:
+                publish(self, *arguments, **named)
+            raise Killed
+
+        with patch.object(Output, "publish", killed), pytest.raises(Exception, match="Killed"):
+            stream(spark, folder, out)
+        assert (frames_in(spark, out) == frames) is early
+    stream(spark, folder, out)
+    stream(spark, folder, out)
+    copies += [Path(shutil.copy(each, folder)) for each in (samples, controller)]
+    stream(spark, folder, out, end=True)
+    assert frames_in(spark, out) == by_one_process(copies)
+    assert (out / "_topics.json").exists()
+
+    whole = tmp_path / "whole"
+    make(spark, whole, copies)
+    for name in TABLES:
+        assert table(spark, out, name) == table(spark, whole, name), name
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("early", [True, False])
+def test_a_file_goes_before_its_batch_comes_again(
+    spark: SparkSession, tmp_path: Path, early: bool
+) -> None:
+    """A batch is killed before or after its tables are in place, and the file is cleaned up."""
+    b, a, _, _ = write_mixed(tmp_path / "made")
+    folder, out = tmp_path / "captures", tmp_path / "out"
+    folder.mkdir()
+    publish = Output.publish
+
+    def killed(self: Output, *arguments: Any, **named: Any) -> None:
+        if not early:
+            publish(self, *arguments, **named)
+        raise Killed
+
+    first = Path(shutil.copy(b, folder))
+    with patch.object(Output, "publish", killed), pytest.raises(Exception, match="Killed"):
+        stream(spark, folder, out)
+    kept = tmp_path / "kept"
+    first.rename(kept)
+    second = Path(shutil.copy(a, folder))
+    stream(spark, folder, out, end=True)
+    kept.rename(first)
+    assert frames_in(spark, out) == by_one_process([first, second])
+
+
+@pytest.mark.exhaustive
+def test_the_end_is_killed(spark: SparkSession, tmp_path: Path) -> None:
+    """What open connections have is not lost with the run that was to take it."""
+    folder, out = tmp_path / "captures", tmp_path / "out"
+    folder.mkdir()
+    capture = folder / "cut.pcap"
+    capture.write_bytes(pcap(conversation(USUAL[:1], size=10, farewell=False)[:-1]))
+    stream(spark, folder, out)
+    with (
+        patch.object(Output, "publish", side_effect=Killed),
+        pytest.raises(Killed),
+    ):
+        stream(spark, folder, out, end=True)
+    expected = by_one_process([capture])
+    assert frames_in(spark, out) != expected
+    stream(spark, folder, out, end=True)
+    assert frames_in(spark, out) == expected
+    with pytest.raises(StreamEndedError):
+        stream(spark, folder, out, end=True)
+
+
+@pytest.mark.exhaustive
+def test_the_same_batch_again(spark: SparkSession, tmp_path: Path) -> None:
+    _, _, _, controller = write_mixed(tmp_path / "made")
+    make(spark, tmp_path / "whole", [controller])
+    frames = spark.read.parquet(str(tmp_path / "whole" / "frames"))
+    frames = frames.selectExpr("*").drop("date")
+    with Output(tmp_path / "out", mode="streaming", inputs=["x"]) as output:
+        tables = StreamTables(output)
+        half = frames.selectExpr("median(place)").collect()[0][0]
+        for number in (0, 1, 1):
+            tables.publish_batch(frames.where(f"int(place > {half}) = {number}"), number)
+    for name in TABLES:
+        assert table(spark, tmp_path / "out", name) == table(spark, tmp_path / "whole", name), name

@@ -1,0 +1,134 @@
+"""Flows from batch to batch of a stream, without Spark: the frames of one process."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.spark.ingest.files import look_at, parts_of
+from kafka_admin_proto.spark.ingest.packets import read_part
+from kafka_admin_proto.spark.tables.walk import AS_USUAL, STREAMED_PACKETS, Stream, walk
+from tests.capture.packets import ACK, CLIENT, SERVER, Packet, conversation, pcap
+from tests.capture.test_captures import USUAL
+
+SECOND = 1_000_000
+START = 1_700_000_000 * SECOND
+_KEYS = (
+    "capture", "connection", "client", "direction", "stream_offset", "api", "correlation_id",
+    "latency_us", "client_software", "problem",
+)  # fmt: skip
+
+
+def traffic() -> list[Packet]:
+    """One pair of endpoints over and over, in the middle of a connection as well, and others."""
+    packets = conversation(USUAL, ts=START, size=300)
+    last = packets[-1]
+    packets.append(
+        Packet(last.source, last.destination, last.sequence, ACK, ts=last.ts + 2 * SECOND)
+    )
+    packets += conversation(USUAL, ts=START + 20 * SECOND, starts=(5, 6))
+    packets += conversation(USUAL, ts=START + 40 * SECOND, handshake=False)
+    packets += conversation(
+        USUAL, ts=START + 60 * SECOND, starts=(7, 8), client=SERVER, server=CLIENT
+    )
+    slow = conversation(USUAL, client=("10.0.0.3", 1), farewell=False)
+    for number, packet in enumerate(slow):
+        packets.append(dataclasses.replace(packet, ts=START + number * 4 * SECOND))
+    return sorted(packets, key=lambda packet: packet.ts)
+
+
+class Streamed:
+    """A stream, a file a batch: its frames, and what each batch has left of flows."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.states: list[dict[str, Any]] = []
+        self._rank = 0
+
+    def read(self, name: Path) -> None:
+        (look,) = look_at([str(name)], 1 << 30)
+        (part,) = parts_of([look], self._rank)
+        self._rank += look.ranks
+        self._walk(list(read_part(part)), Stream(part.clock, 3600 * SECOND))
+
+    def end(self) -> None:
+        self._walk([], Stream(1 << 62, 0))
+
+    def _walk(self, packets: list[pa.RecordBatch], stream: Stream) -> None:
+        rows = [{**row, "state": None} for batch in packets for row in batch.to_pylist()]
+        for each in self.states:
+            none = dict.fromkeys(STREAMED_PACKETS.names)
+            own = {name: each[name] for name in ("flow", "clock", "state")}
+            rows.append({**none, **own, "place": -1})
+        table = pa.Table.from_pylist(rows, STREAMED_PACKETS)
+        table = table.sort_by([("flow", "ascending"), ("place", "ascending")])
+        found = [row for batch in self._walked(table, stream) for row in batch.to_pylist()]
+        self.rows += [row for row in found if row["state"] is None]
+        self.states = [row for row in found if row["state"] is not None]
+
+    @staticmethod
+    def _walked(table: pa.Table, stream: Stream) -> Iterator[pa.RecordBatch]:
+        return walk(table.to_batches(), AS_USUAL, stream)
+
+
+def cut(packets: Sequence[Packet], points: Sequence[int], folder: Path) -> list[Path]:
+    names = []
+    for start, end in pairwise([0, *points, len(packets)]):
+        names.append(folder / f"{start}.pcap")
+        names[-1].write_bytes(pcap(packets[start:end]))
+    return names
+
+
+def shown(rows: Sequence[dict[str, Any]]) -> list[str]:
+    return sorted(str([row[key] for key in _KEYS]) for row in rows)
+
+
+@pytest.mark.exhaustive
+@settings(max_examples=40)
+@given(data=st.data())
+def test_frames_are_those_of_one_process(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    packets = traffic()
+    places = st.integers(1, len(packets) - 1)
+    points = sorted(data.draw(st.sets(places, max_size=12)))
+    names = cut(packets, points, tmp_path_factory.mktemp("cut"))
+    found = Streamed()
+    for name in names:
+        found.read(name)
+    found.end()
+    assert found.states == []
+    expected = shown([frame.record() for frame in read_captures(names)])
+    assert any("#4" in each for each in expected)
+    assert shown(found.rows) == expected
+
+
+def test_little_is_kept_of_what_is_over(tmp_path: Path) -> None:
+    """After the time in which packets may be sent again, by the stream's time."""
+    packets: list[Packet] = []
+    for number in range(50):
+        packets += conversation(USUAL, client=("10.0.0.9", 1000 + number), ts=START)
+    packets.sort(key=lambda packet: packet.ts)
+    soon = conversation(USUAL, ts=START + 5 * SECOND, client=("10.0.0.8", 1))[:-9]
+    later = conversation(USUAL, ts=START + 6 * SECOND, client=("10.0.0.7", 1))[:1]
+    acknowledged = [Packet(("10.0.0.6", 1), ("10.0.0.2", 9092), 7, ts=START + 6 * SECOND)]
+    found = Streamed()
+    for number, each in enumerate((packets, soon, [*later, *acknowledged])):
+        name = tmp_path / f"{number}.pcap"
+        name.write_bytes(pcap(each))
+        found.read(name)
+        if number < 2:
+            assert min(len(row["state"]) for row in found.states) > 100
+    sizes = sorted(len(row["state"]) for row in found.states)
+    assert len(sizes) == 50 + 2
+    assert sizes[:50] == [1] * 50
+    assert sizes[50] > 100
