@@ -30,7 +30,7 @@ from kafka_admin_proto import (
     codec,
     load_schemas,
 )
-from kafka_admin_proto.capture.frame_records import frame_of
+from kafka_admin_proto.capture.frames import frame_of
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
     ScramCredentialUpsertion,

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from kafka_admin_proto.capture.captures import read_captures
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 from tools.jars import ToolMissingError
 
 #: Between the values of a field that a packet has several times.

@@ -11,7 +11,8 @@
 
 A :class:`DecodedFrame` is what is known of one frame. A :class:`Block` is bytes and the place they
 came from; whether they hold one frame, several or a part of one is for the reader of the blocks to
-find out. A new format is one module that ends in a ``READER`` and one row in ``readers.READERS``.
+find out. A new format is one module that ends in a ``READER`` and one row in
+``dumps.readers.READERS``.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.capture.blocks import Block, Reader
     from kafka_admin_proto.capture.captures import read_captures
-    from kafka_admin_proto.capture.dumps import FrameDecoder
-    from kafka_admin_proto.capture.frame_records import DecodedFrame
-    from kafka_admin_proto.capture.readers import READERS, read_blocks
+    from kafka_admin_proto.capture.dumps.blocks import Block, Reader
+    from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+    from kafka_admin_proto.capture.dumps.readers import READERS, read_blocks
+    from kafka_admin_proto.capture.frames import DecodedFrame
     from kafka_admin_proto.capture.request_log import read_request_log
 else:
     from kafka_admin_proto.lazy_names import lazy_names
@@ -42,11 +43,11 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "blocks": ["Block", "Reader"],
+            "dumps.blocks": ["Block", "Reader"],
             "captures": ["read_captures"],
-            "dumps": ["FrameDecoder"],
-            "frame_records": ["DecodedFrame"],
-            "readers": ["READERS", "read_blocks"],
+            "dumps.frame_decoder": ["FrameDecoder"],
+            "frames": ["DecodedFrame"],
+            "dumps.readers": ["READERS", "read_blocks"],
             "request_log": ["read_request_log"],
         },
     )

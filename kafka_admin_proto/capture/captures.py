@@ -15,12 +15,13 @@ from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from typing import IO
 
-from kafka_admin_proto.capture.buffered import Packet
-from kafka_admin_proto.capture.conversation import Settings
-from kafka_admin_proto.capture.flows import AFTERMATH, Flow
-from kafka_admin_proto.capture.frame_records import DecodedFrame
-from kafka_admin_proto.capture.packet_files import open_packets, read_packets
-from kafka_admin_proto.capture.tcp_segments import (
+from kafka_admin_proto.capture.connection.connection import Settings
+from kafka_admin_proto.capture.connection.conversation import AFTERMATH, Flow
+from kafka_admin_proto.capture.dumps.text import SAMPLE
+from kafka_admin_proto.capture.files.buffered import Packet
+from kafka_admin_proto.capture.files.opening import open_packets, read_packets
+from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.tcp.segments import (
     FIN,
     FOREIGN,
     FRAGMENTS,
@@ -29,7 +30,6 @@ from kafka_admin_proto.capture.tcp_segments import (
     read_segment,
     reversed_key,
 )
-from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.records.batch_rows import BatchRows
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.render.explain import ExplainedRow, prefix_end

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import IO, Any, Literal
 
-from kafka_admin_proto.capture.frame_records import DecodedFrame, Logged
+from kafka_admin_proto.capture.frames import DecodedFrame, Logged
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DumpError, JsonError, UnknownMessageError
 from kafka_admin_proto.protocol.headers import message_of

@@ -7,13 +7,13 @@ from io import BufferedReader
 
 from kafka_admin_proto.capture import request_log
 from kafka_admin_proto.capture.captures import open_file, read_captures
-from kafka_admin_proto.capture.dumps import FrameDecoder
-from kafka_admin_proto.capture.frame_records import DecodedFrame
-from kafka_admin_proto.capture.packet_files import is_capture
-from kafka_admin_proto.capture.pasted_packets import without_headers
-from kafka_admin_proto.capture.readers import READERS, read_blocks
+from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
+from kafka_admin_proto.capture.dumps.readers import READERS, read_blocks
+from kafka_admin_proto.capture.dumps.text import SAMPLE
+from kafka_admin_proto.capture.files.opening import is_capture
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.request_log import read_request_log
-from kafka_admin_proto.capture.text import SAMPLE
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.protocol.releases import BROKER_APIS, BROKER_CLIENT, upgrade_rules
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 

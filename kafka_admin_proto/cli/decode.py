@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.cli.filters import Shown
 from kafka_admin_proto.cli.inputs import Inputs, with_inputs
 from kafka_admin_proto.cli.notices import Notices

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record_rows import with_records
 from kafka_admin_proto.cli.filters import Shown
 from kafka_admin_proto.cli.inputs import Inputs, with_inputs

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import click
 import msgspec
 
-from kafka_admin_proto.capture.dumps import message_name
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.dumps.frame_decoder import message_name
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.errors import DumpError, UnknownMessageError
 from kafka_admin_proto.schema.catalog import catalog
 

@@ -22,10 +22,10 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
-from kafka_admin_proto.capture.dumps import FrameDecoder
+from kafka_admin_proto.capture.connection.topic_names import TELLING_KEYS
+from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture.dumps.text import SAMPLE
 from kafka_admin_proto.capture.sources import FORMATS, read_frames
-from kafka_admin_proto.capture.text import SAMPLE
-from kafka_admin_proto.capture.topics import TELLING_KEYS
 from kafka_admin_proto.classes import load_schemas
 from kafka_admin_proto.cli.filters import Filter, Instant, Shown, api_keys
 from kafka_admin_proto.cli.live import Live, LiveInput

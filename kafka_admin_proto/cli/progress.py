@@ -8,7 +8,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 
 #: Files that take less than a second or so show nothing.
 _LONG = 16 * 1024 * 1024

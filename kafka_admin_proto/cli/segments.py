@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kafka_admin_proto.capture.text import SAMPLE
+from kafka_admin_proto.capture.dumps.text import SAMPLE
 from kafka_admin_proto.cli.output import (
     compact_json,
     print_table,

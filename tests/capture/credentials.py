@@ -31,8 +31,8 @@ from kafka_admin_proto import (
     SaslHandshakeResponse,
 )
 from kafka_admin_proto.capture.captures import Connections
-from kafka_admin_proto.capture.conversation import Settings
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.connection.connection import Settings
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.cli.decode import _table_row
 from kafka_admin_proto.cli.explain import _cells, _hex_lines, _title, explanation_of
 from kafka_admin_proto.cli.filters import Filter, Shown

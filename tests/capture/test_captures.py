@@ -36,7 +36,7 @@ from kafka_admin_proto import (
     SaslHandshakeResponse,
 )
 from kafka_admin_proto.capture.captures import read_captures
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
 from kafka_admin_proto.messages.fetch_request import FetchTopic

@@ -23,7 +23,7 @@ from kafka_admin_proto import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.protocol import frame
 from kafka_admin_proto.records.batches import Batch, Record, write_batch

@@ -22,11 +22,11 @@ from kafka_admin_proto import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
-from kafka_admin_proto.capture.blocks import Block
-from kafka_admin_proto.capture.dumps import FrameDecoder
-from kafka_admin_proto.capture.frame_records import DecodedFrame
-from kafka_admin_proto.capture.pasted_packets import without_headers
-from kafka_admin_proto.capture.readers import read_blocks
+from kafka_admin_proto.capture.dumps.blocks import Block
+from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
+from kafka_admin_proto.capture.dumps.readers import read_blocks
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.protocol import frame
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT

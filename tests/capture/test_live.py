@@ -16,8 +16,8 @@ from typing import Any, Literal
 import pytest
 
 from kafka_admin_proto.capture.captures import Connections, read_captures
-from kafka_admin_proto.capture.conversation import Settings
-from kafka_admin_proto.capture.frame_records import PREFIX_SIZE, DecodedFrame
+from kafka_admin_proto.capture.connection.connection import Settings
+from kafka_admin_proto.capture.frames import PREFIX_SIZE, DecodedFrame
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from tests.capture.credentials import Leaks, new_frames, outputs

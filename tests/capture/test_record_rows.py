@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import FetchResponse, FetchSnapshotResponse, ProduceRequest
-from kafka_admin_proto.capture.blocks import Block
-from kafka_admin_proto.capture.dumps import FrameDecoder
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.dumps.blocks import Block
+from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.cli.explain import explanation_of
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.messages.config_record import ConfigRecord

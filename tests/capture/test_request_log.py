@@ -18,7 +18,7 @@ from kafka_admin_proto import (
     SaslAuthenticateRequest,
     codec,
 )
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.request_log import matches, read_request_log
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicResult

@@ -9,7 +9,7 @@ import dpkt
 import pytest
 
 from kafka_admin_proto.capture.captures import read_captures
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 CAPTURES = [SAMPLES / "admin42.pcap.gz", SAMPLES / "controller39.pcap.gz"]

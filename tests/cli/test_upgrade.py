@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from kafka_admin_proto import CreateTopicsRequest
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.upgrade import NO_REQUEST, UpgradeCheck, upgrade_headline
 from kafka_admin_proto.cli import output
 from kafka_admin_proto.cli.app import kap

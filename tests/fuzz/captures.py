@@ -11,14 +11,14 @@ from io import BytesIO
 
 from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse, MetadataRequest, codec
 from kafka_admin_proto.capture.captures import Connections
-from kafka_admin_proto.capture.conversation import Settings
-from kafka_admin_proto.capture.frame_records import RECORD_KEYS, DecodedFrame
+from kafka_admin_proto.capture.connection.connection import Settings
+from kafka_admin_proto.capture.frames import RECORD_KEYS, DecodedFrame
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import frame, write_request, write_response
+from tests.capture.files.parts import Bytes, parts, small_packets, whole
 from tests.capture.packets import KINDS, conversation, pcap, pcapng
-from tests.capture.parts import Bytes, parts, small_packets, whole
 from tests.fuzz.limits import bounded_memory
 
 #: What a frame, its record and the connections around it take, beside a multiple of the bytes.

@@ -11,13 +11,13 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 
-from kafka_admin_proto.capture.blocks import Block
-from kafka_admin_proto.capture.dumps import FrameDecoder
-from kafka_admin_proto.capture.frame_records import DecodedFrame
-from kafka_admin_proto.capture.pasted_packets import without_headers
-from kafka_admin_proto.capture.readers import READERS, read_blocks
+from kafka_admin_proto.capture.dumps.blocks import Block
+from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
+from kafka_admin_proto.capture.dumps.readers import READERS, read_blocks
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.errors import DumpError
-from tests.capture import formatters
+from tests.capture.dumps import formatters
 from tests.capture.packets import conversation, ethernet
 from tests.fuzz import seeds as made
 from tests.fuzz.choice import Choice, number_of

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.capture import framing, readers, request_log
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture import request_log
+from kafka_admin_proto.capture.dumps import readers
+from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.tcp import framing
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.protocol import frames
 from kafka_admin_proto.protocol.connection import ServerConnection, scram

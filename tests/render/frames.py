@@ -14,9 +14,9 @@ from kafka_admin_proto import (
     MetadataRequest,
     MetadataResponse,
 )
-from kafka_admin_proto.capture.blocks import Block
-from kafka_admin_proto.capture.dumps import FrameDecoder
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.dumps.blocks import Block
+from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.describe_acls_response import (
     AclDescription,

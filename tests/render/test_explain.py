@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto import FetchRequest
-from kafka_admin_proto.capture.blocks import Block
-from kafka_admin_proto.capture.dumps import FrameDecoder
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.dumps.blocks import Block
+from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.cli.explain import explanation_of
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError

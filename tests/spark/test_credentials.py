@@ -13,7 +13,7 @@ from tests.spark.needs import require
 
 require("pyarrow")
 
-from kafka_admin_proto.capture.frame_records import DecodedFrame  # noqa: E402
+from kafka_admin_proto.capture.frames import DecodedFrame  # noqa: E402
 from kafka_admin_proto.spark.tables.walk import FRAMES, Reading, _Rows  # noqa: E402
 from tests.capture.credentials import (  # noqa: E402
     LOGINS,

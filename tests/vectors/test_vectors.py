@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto import TrailingBytesError, codec
-from kafka_admin_proto.capture.dumps import FrameDecoder
-from kafka_admin_proto.capture.readers import read_blocks
+from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture.dumps.readers import read_blocks
 
 HERE = Path(__file__).parent
 VECTORS: list[dict[str, Any]] = json.loads((HERE / "messages.json").read_text("utf-8"))

@@ -17,9 +17,9 @@ from pyarrow import fs
 
 from kafka_admin_proto.capture import request_log
 from kafka_admin_proto.capture.captures import first_packet
-from kafka_admin_proto.capture.packet_files import is_capture
-from kafka_admin_proto.capture.splits import split_points, splittable
-from kafka_admin_proto.capture.text import SAMPLE
+from kafka_admin_proto.capture.dumps.text import SAMPLE
+from kafka_admin_proto.capture.files.opening import is_capture
+from kafka_admin_proto.capture.files.splits import split_points, splittable
 
 #: Bytes of a large file that one task reads.
 SPLIT_SIZE = 128 * 1024 * 1024

@@ -7,9 +7,9 @@ import pickle
 from typing import Any
 
 from kafka_admin_proto import __version__
-from kafka_admin_proto.capture.conversation import Settings
-from kafka_admin_proto.capture.flows import Flow
-from kafka_admin_proto.capture.frame_records import DecodedFrame
+from kafka_admin_proto.capture.connection.connection import Settings
+from kafka_admin_proto.capture.connection.conversation import Flow
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.errors import KafkaAdminProtoError
 
 #: In front of each state: what wrote it. Another release may follow connections otherwise.

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 import msgspec
 import pyarrow as pa
 
+from kafka_admin_proto.capture.files.splits import read_split
 from kafka_admin_proto.capture.request_log import logged_lines
-from kafka_admin_proto.capture.splits import read_split
-from kafka_admin_proto.capture.tcp_segments import (
+from kafka_admin_proto.capture.tcp.segments import (
     FOREIGN,
     FRAGMENTS,
     LINK_TYPES,

@@ -19,7 +19,7 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from kafka_admin_proto.capture.topics import MAX_TOPICS
+from kafka_admin_proto.capture.connection.topic_names import MAX_TOPICS
 from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE
 from kafka_admin_proto.spark.ingest.stream_reader import SETTLED
 from kafka_admin_proto.spark.paths import to_read

@@ -1,4 +1,4 @@
-"""Topic ids → names in frames, as `capture.topics` has it for a capture that is read in order.
+"""Topic ids → names in frames, as `capture.connection.topic_names` has it for captures in order.
 
     names = told(frames)
     with_topic_names(frames, names)
@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 
-from kafka_admin_proto.capture.topics import LONGEST_NAME, MAX_TOPICS
+from kafka_admin_proto.capture.connection.topic_names import LONGEST_NAME, MAX_TOPICS
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
 

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from kafka_admin_proto.capture.conversation import Settings
-from kafka_admin_proto.capture.flows import Flow
-from kafka_admin_proto.capture.frame_records import FETCH_KEY, NO_NAMES, RECORD_KEYS, DecodedFrame
+from kafka_admin_proto.capture.connection.connection import Settings
+from kafka_admin_proto.capture.connection.conversation import Flow
+from kafka_admin_proto.capture.connection.topic_names import NamesSoFar
+from kafka_admin_proto.capture.frames import FETCH_KEY, NO_NAMES, RECORD_KEYS, DecodedFrame
 from kafka_admin_proto.capture.request_log import frames_of_line
-from kafka_admin_proto.capture.topics import NamesSoFar
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.gc_tuning import tune_gc
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_admin_proto.capture.captures import read_captures
-from kafka_admin_proto.capture.frame_records import RECORD_KEYS
+from kafka_admin_proto.capture.frames import RECORD_KEYS
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.tables.pipeline import read_table, run_batch

@@ -1,0 +1,165 @@
+"""Blocks of dumped bytes → frames with their requests and responses, nothing dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from kafka_admin_proto.capture.connection.pairing import Pairing
+from kafka_admin_proto.capture.connection.token_doubt import DumpDoubt
+from kafka_admin_proto.capture.dumps.blocks import Block
+from kafka_admin_proto.capture.frames import PREFIX_SIZE, DecodedFrame, frame_of
+from kafka_admin_proto.codec import codec
+from kafka_admin_proto.errors import (
+    DecodeError,
+    FrameError,
+    TrailingBytesError,
+    UnknownMessageError,
+)
+from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT, check_frame_size
+from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
+from kafka_admin_proto.schema.catalog import catalog
+
+
+class FrameDecoder:
+    """Decodes block after block; remembers requests, so that their responses are understood.
+
+    ``direction`` "auto" pairs by correlation id. ``api`` and ``version`` say what all responses
+    are when no request came before, or what a bare body is. ``dialect`` is where their
+    definitions are; what it does not have is read by Kafka's own.
+    """
+
+    def __init__(
+        self,
+        *,
+        unit: Literal["frames", "payload", "body"] = "frames",
+        direction: Literal["auto", "request", "response"] = "auto",
+        api: str | None = None,
+        version: int | None = None,
+        limit: int = DEFAULT_FRAME_LIMIT,
+        dialect: str = "kafka",
+    ) -> None:
+        self.unit = unit
+        self.direction = direction
+        self.version = version
+        self.dialect = dialect
+        self.limit = limit
+        if (unit == "body" or direction == "response") and (api is None or version is None):
+            raise ValueError("bare bodies and responses alone need api and version")
+        self._pairing = Pairing(dialect)
+        self._doubt = DumpDoubt()
+        self._capture = ""
+        self._message = None if api is None else message_name(api, direction, dialect)
+        if self._message is None or version is None:
+            return
+        spec = codec(self._message, version, dialect=dialect).spec
+        if direction == "response" and unit != "body":
+            if spec.type != "response" or spec.api_key is None:
+                raise UnknownMessageError(f"{spec.name} is no response but a {spec.type}")
+            self._asked = (spec.api_key, version)
+
+    def decode(self, block: Block, capture: str = "") -> Iterator[DecodedFrame]:
+        """Every frame of the block; bytes that make no frame come as one with a problem."""
+        if capture != self._capture:
+            self._pairing.raw_tokens = False
+            self._doubt = DumpDoubt()
+            self._capture = capture
+        if self.unit == "body":
+            yield self._body(block, capture)
+        elif self.unit == "payload":
+            yield self._payload(block, capture, 0, block.data)
+        else:
+            yield from self._frames(block, capture)
+
+    def _frames(self, block: Block, capture: str) -> Iterator[DecodedFrame]:
+        data, offset = memoryview(block.data), 0
+        while offset < len(data):
+            try:
+                size = _frame_size(data[offset:], self.limit)
+            except FrameError as error:
+                yield DecodedFrame(
+                    capture=capture,
+                    line=block.line,
+                    stream_offset=offset,
+                    direction="data",
+                    data=bytes(data[offset:]),
+                    header_offset=PREFIX_SIZE,
+                    error=error,
+                    is_token=self._pairing.raw_tokens,
+                    may_be_token=True,
+                )
+                return
+            yield self._payload(block, capture, offset, bytes(data[offset : offset + size]))
+            offset += size
+
+    def _payload(self, block: Block, capture: str, offset: int, data: bytes) -> DecodedFrame:
+        shift = PREFIX_SIZE if self.unit == "frames" else 0
+        read = self._read(data, shift)
+        if read is None:
+            frame = DecodedFrame(
+                capture=capture,
+                stream_offset=offset,
+                direction="data",
+                data=data,
+                header_offset=shift,
+                is_token=True,
+            )
+        else:
+            frame = frame_of(read, data, shift)
+            self._doubt.frame(read, frame)
+        frame.capture, frame.line, frame.stream_offset = capture, block.line, offset
+        return frame
+
+    def _read(self, data: bytes, offset: int) -> Request | Response | None:
+        if self.direction == "request":
+            return read_request(data, dialect=self.dialect, offset=offset)
+        if self.direction == "response":
+            return read_response(data, *self._asked, dialect=self.dialect, offset=offset)
+        return self._pairing.read(data, offset)
+
+    def _body(self, block: Block, capture: str) -> DecodedFrame:
+        assert self._message is not None
+        assert self.version is not None
+        found = codec(self._message, self.version, dialect=self.dialect)
+        frame = DecodedFrame(
+            capture=capture,
+            line=block.line,
+            stream_offset=0,
+            direction="data",
+            data=block.data,
+            api=found.name,
+            api_key=found.spec.api_key,
+            api_version=self.version,
+            codec=found,
+        )
+        try:
+            frame.body = found.decode(block.data)
+        except TrailingBytesError as error:
+            frame.body, frame.error = error.value, error
+        except DecodeError as error:
+            frame.error = error
+        return frame
+
+
+def message_name(api: str, direction: str = "auto", dialect: str = "kafka") -> str:
+    """The message that a user means: "CreateTopics" with a direction, or a whole message name."""
+    suffix = "Response" if direction == "response" else "Request"
+    for name in (api, f"{api}{suffix}"):
+        try:
+            return catalog().current_name(name, dialect)
+        except UnknownMessageError as error:
+            unknown = error
+    raise unknown
+
+
+def _frame_size(data: memoryview, limit: int) -> int:
+    """Size of the frame at the start of ``data``, its prefix included; FrameError without one."""
+    wanted = PREFIX_SIZE
+    if len(data) >= PREFIX_SIZE:
+        wanted += check_frame_size(bytes(data[:PREFIX_SIZE]), limit, 0)
+    if len(data) < wanted:
+        raise FrameError(
+            f"the data ends {len(data)} bytes into a frame of {wanted}",
+            expected="a whole frame",
+        )
+    return wanted

@@ -1,0 +1,178 @@
+"""Dumps in rows of offset and bytes: what xxd, hexdump and Wireshark print have in common.
+
+A format says how to split one line; here rows become blocks, and the offsets are held against
+the bytes, since a row lost in copying would otherwise shift every field after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from kafka_admin_proto.capture.dumps.blocks import Block, BlockCollector
+from kafka_admin_proto.capture.dumps.text import comment_text, lines
+from kafka_admin_proto.errors import DumpError
+
+#: How many bytes the ``*`` lines of one input may stand for. Kafka's brokers refuse requests
+#: above 100 MiB (socket.request.max.bytes), and a few characters of text must not cost more.
+MAX_REPEATED = 100 * 1024 * 1024
+
+
+class Row(NamedTuple):
+    #: In hex, as printed.
+    offset: str
+    #: Empty on the closing line, which tells nothing but the length.
+    data: bytes
+    #: What stands before the offset. Views of a conversation indent one of the two sides.
+    indent: str = ""
+
+
+def read_rows(
+    data: bytes,
+    split: Callable[[str, int], Row],
+    comment: Callable[[str], str | None] = comment_text,
+) -> list[Block]:
+    """The blocks of a dump.
+
+    ``split`` takes a line and its number, and raises DumpError on a line that is no row. A block
+    ends at a blank line, a comment, a closing line, or where the offset goes back to 0 or the
+    indentation changes.
+    """
+    rows = _Assembly()
+    for number, line in lines(data):
+        text = line.strip()
+        if not text:
+            rows.end_block()
+        elif (words := comment(line)) is not None:
+            rows.comment(words)
+        elif text == "*":
+            rows.repeat(number)
+        else:
+            rows.row(split(line, number), number)
+    return rows.finish()
+
+
+class _Assembly:
+    def __init__(self) -> None:
+        self._blocks = BlockCollector()
+        #: Of the open block: the offset of its first row, its last row, the side it is from.
+        self._base = 0
+        self._last = b""
+        self._indent = ""
+        self._repeat_line = 0
+        self._repeated = 0
+        #: How far each side of a conversation has come, and the side of each finished block.
+        self._reached: dict[str, int] = {}
+        self._sides: list[str] = []
+        self._conversation = False
+
+    def row(self, row: Row, line: int) -> None:
+        offset = int(row.offset, 16)
+        if not row.data:
+            self._closing(row.offset, offset, line)
+            return
+        if self._blocks.pending and row.indent != self._indent:
+            self._end()
+            self._check_side(row, offset, line)
+            self._conversation = True
+        elif self._blocks.pending and offset == 0:
+            self._end()
+        if self._blocks.pending:
+            self._catch_up(row.offset, offset, line, closing=False)
+        else:
+            self._base, self._indent = offset, row.indent
+        self._blocks.add(row.data, line)
+        self._last = row.data
+
+    def repeat(self, line: int) -> None:
+        if not self._blocks.pending:
+            raise DumpError("'*' repeats the row before it, and there is none", line=line)
+        self._repeat_line = line
+
+    def comment(self, text: str) -> None:
+        self.end_block()
+        self._blocks.comment(text)
+
+    def end_block(self) -> None:
+        """The end of a block and of the conversation that it may be a part of."""
+        self._end()
+        self._reached.clear()
+
+    def finish(self) -> list[Block]:
+        self._end()
+        blocks = self._blocks.finish()
+        sides = sorted(set(self._sides), key=len)
+        if len(sides) != 2 or not self._conversation:
+            return blocks
+        return [
+            block if block.comment else replace(block, comment=f"peer{sides.index(side)}")
+            for block, side in zip(blocks, self._sides, strict=True)
+        ]
+
+    def _closing(self, printed: str, offset: int, line: int) -> None:
+        if self._blocks.pending:
+            self._catch_up(printed, offset, line, closing=True)
+            self._end()
+        elif offset:  # 0 is all that an empty file gives
+            raise DumpError(f"offset {printed} without bytes", line=line)
+
+    def _end(self) -> None:
+        if self._repeat_line:
+            raise DumpError(
+                "'*' repeats the row before it until the next offset, and there is no next offset",
+                line=self._repeat_line,
+            )
+        if self._blocks.pending:
+            self._reached[self._indent] = self._base + self._blocks.pending
+            self._sides.append(self._indent)
+        self._blocks.end_block()
+
+    def _catch_up(self, printed: str, offset: int, line: int, *, closing: bool) -> None:
+        """Bring the open block to where the dump says it is."""
+        missing = offset - self._base - self._blocks.pending
+        if not self._repeat_line:
+            if missing:
+                raise self._mismatch(printed, missing, line)
+            return
+        # Only before the closing line may the repeated rows end in a part of one: hexdump leaves
+        # out a last, shorter row as well when it starts as the row before it does.
+        if missing <= 0 or (not closing and missing % len(self._last)):
+            raise self._mismatch(printed, missing, line)
+        self._repeated += missing
+        if self._repeated > MAX_REPEATED:
+            raise DumpError(
+                f"'*' stands for {missing} bytes up to offset {printed}; "
+                f"more than {MAX_REPEATED} in one input are not expanded",
+                line=line,
+            )
+        times = missing // len(self._last) + 1
+        self._blocks.add((self._last * times)[:missing], line)
+        self._repeat_line = 0
+
+    def _check_side(self, row: Row, offset: int, line: int) -> None:
+        reached = self._reached.get(row.indent, 0)
+        if offset not in (0, reached):
+            raise DumpError(
+                f"this side of the conversation is at offset {reached:x} and the row says "
+                f"{row.offset}; is a row missing, or are rows indented that should not be?",
+                line=line,
+            )
+
+    def _mismatch(self, printed: str, missing: int, line: int) -> DumpError:
+        have = self._base + self._blocks.pending
+        what = "is a row missing" if missing > 0 else "is a row there twice"
+        for radix, name in ((10, "decimal"), (8, "octal")):
+            if _number(printed, radix) == have:
+                what += f", or are the offsets {name} and not hex (od -A x, xxd without -d)"
+        return DumpError(
+            f"offset {printed} where {have:0{len(printed)}x} is due: {what}?", line=line
+        )
+
+
+def _number(digits: str, radix: int) -> int | None:
+    try:
+        return int(digits, radix)
+    except ValueError:
+        return None

@@ -1,0 +1,134 @@
+"""Capture files → packets: pcap and pcapng, plain or compressed, from a file or a pipe.
+
+Formats: the libpcap file format (both byte orders, micro- and nanoseconds) and pcapng
+(draft-ietf-opsawg-pcapng: several sections and interfaces, any timestamp resolution). Packets come
+as they arrive in the stream: memory stays within one packet plus what was read at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+
+from kafka_admin_proto.capture.files import pcap, pcapng
+from kafka_admin_proto.capture.files.buffered import FOREVER, Buffered, Packet, Report, Stream, cut
+from kafka_admin_proto.errors import DumpError, MissingExtraError
+
+_PIECE = 256 * 1024
+#: What ``xz -9`` needs is a quarter of this.
+_XZ_MEMORY = 256 * 1024 * 1024
+#: Bytes that tell the format.
+LONGEST_MAGIC = 6
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_XZ_MAGIC = b"\xfd7zXZ\x00"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_COMPRESSED = (_GZIP_MAGIC, _XZ_MAGIC, _ZSTD_MAGIC)
+
+
+class _Xz:
+    """Reads xz, with a limit on memory that ``lzma.LZMAFile`` does not have."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._new()
+
+    def _new(self) -> None:
+        import lzma
+
+        self._decompressor = lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+
+    def read(self, size: int) -> bytes:
+        while True:
+            piece = b""
+            if self._decompressor.eof:
+                piece = self._decompressor.unused_data.lstrip(b"\0")
+                while not piece:  # zeros are padding between streams
+                    read = self._stream.read(_PIECE)
+                    if not read:
+                        return b""
+                    piece = read.lstrip(b"\0")
+                self._new()
+            elif self._decompressor.needs_input:
+                piece = self._stream.read(_PIECE)
+                if not piece:
+                    raise EOFError("the xz stream ends in the middle")
+            if found := self._decompressor.decompress(piece, size):
+                return found
+
+
+class _Again:
+    """A stream whose first bytes were looked at already, for decompressors."""
+
+    def __init__(self, source: Buffered) -> None:
+        self._source = source
+
+    def read(self, size: int = -1) -> bytes:
+        source = self._source
+        if source.at == len(source.data):
+            source.have(1)
+        end = len(source.data) if size < 0 else source.at + size
+        piece = source.data[source.at : end]
+        source.at += len(piece)
+        return piece
+
+
+def open_packets(stream: Stream) -> Buffered:
+    """A capture's bytes, decompressed if need be."""
+    source = Buffered(stream)
+    source.have(LONGEST_MAGIC)
+    head = source.data[:LONGEST_MAGIC]
+    if head.startswith(_COMPRESSED):
+        return Buffered(_decompressed(_Again(source), head))
+    return source
+
+
+def is_capture(head: bytes) -> bool:
+    """Whether an input that starts so is a capture of packets, compressed or not."""
+    if not head.startswith(_COMPRESSED):
+        return head[:4] in pcap.MAGICS or head[:4] == pcapng.MAGIC
+    source = open_packets(BytesIO(head))
+    source.have(4)
+    return is_capture(source.data[source.at : source.at + 4])
+
+
+def _decompressed(stream: _Again, head: bytes) -> Stream:
+    """What a gzip, xz or zstd stream holds, decompressed as it is read."""
+    if head.startswith(_GZIP_MAGIC):
+        import gzip
+
+        return gzip.GzipFile(fileobj=stream)  # type: ignore[call-overload,no-any-return]
+    if head.startswith(_XZ_MAGIC):
+        return _Xz(stream)
+    try:
+        import zstandard
+    except ModuleNotFoundError:
+        raise MissingExtraError(
+            "a zstd-compressed capture needs zstandard: pip install 'kafka-admin-proto[capture]'"
+        ) from None
+    reader: Stream = zstandard.ZstdDecompressor().stream_reader(
+        stream,  # type: ignore[arg-type]  # as above
+        read_across_frames=True,
+    )
+    return reader
+
+
+def read_packets(source: Buffered, report: Report, end: int = FOREVER) -> Iterator[Packet]:
+    """The packets of a capture that begin before the byte ``end``, in order.
+
+    ``report`` is told what is no packet, in its place.
+    """
+    source.have(pcap.BEGINNING)
+    magic = source.data[source.at : source.at + 4]
+    if magic == pcapng.MAGIC:
+        yield from pcapng.Blocks(source).packets(report, end)
+    elif magic in pcap.MAGICS:
+        header = pcap.read_file_header(source.data[source.at :])
+        if header is None:
+            report(source.position, cut(source, "file header"))
+            return
+        source.at += pcap.FILE_HEADER
+        yield from pcap.read_pcap(source, header, report, end)
+    else:
+        error = "not a capture: it starts with neither pcap's nor pcapng's magic number"
+        report(source.position, DumpError(error))

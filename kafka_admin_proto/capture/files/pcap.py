@@ -1,0 +1,153 @@
+"""pcap: a header of the file, then packets, each with a header: no mark tells where one begins."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kafka_admin_proto.capture.files.buffered import (
+    FOREVER,
+    LARGEST_PACKET,
+    Buffered,
+    Packet,
+    Report,
+    cut,
+    damaged,
+)
+from kafka_admin_proto.capture.files.header_recovery import BROKEN, CUT, Chains, Layout
+
+FILE_HEADER = 24
+PACKET_HEADER = 16
+BEGINNING = FILE_HEADER + PACKET_HEADER
+#: Byte order and parts of a second.
+MAGICS = {
+    b"\xa1\xb2\xc3\xd4": (">", 1_000_000),
+    b"\xd4\xc3\xb2\xa1": ("<", 1_000_000),
+    b"\xa1\xb2\x3c\x4d": (">", 1_000_000_000),
+    b"\x4d\x3c\xb2\xa1": ("<", 1_000_000_000),
+}
+#: Packets may be so large whatever the file's header says, and no larger unless it does: libpcap's
+#: MAXIMUM_SNAPLEN.
+USUAL_LARGEST = 256 * 1024
+#: Bytes that a packet had on the wire at most.
+LARGEST_ORIGINAL = LARGEST_PACKET - 1
+
+
+class FileHeader(NamedTuple):
+    """What holds for all packets of the file."""
+
+    order: str
+    resolution: int
+    link: int
+    #: Bytes of the largest packet.
+    largest: int
+    #: Whether packets had at least as many bytes on the wire; some writers do not care.
+    regular: bool
+
+
+def read_file_header(data: bytes) -> FileHeader | None:
+    """From the first BEGINNING bytes, or all; None where the header is cut. MAGICS begin it."""
+    if len(data) < FILE_HEADER:
+        return None
+    order, resolution = MAGICS[data[:4]]
+    snap, network = struct.unpack_from(f"{order}2I", data, 16)
+    largest = max(snap, USUAL_LARGEST) if snap <= LARGEST_PACKET else USUAL_LARGEST
+    regular = True
+    if len(data) >= BEGINNING:
+        size, original = struct.unpack_from(f"{order}2I", data, FILE_HEADER + 8)
+        regular = size <= original <= LARGEST_ORIGINAL
+    # The upper bits may say how long frame check sequences are.
+    return FileHeader(order, resolution, network & 0xFFFF, largest, regular)
+
+
+def fault_of(header: FileHeader, size: int, original: int) -> str:
+    """Why a packet cannot have such a size, and such a one on the wire, if so."""
+    if size > header.largest:
+        return f"a packet of {size} bytes"
+    if not (size or original):
+        return "a packet of no bytes"  # a hole in the file
+    if header.regular and not size <= original <= LARGEST_ORIGINAL:
+        return f"a packet of {size} bytes that had {original}"
+    return ""
+
+
+def layout(header: FileHeader) -> Layout:
+    """What a packet's header looks like, seen more strictly than where one is due."""
+    order, resolution, _, largest, _ = header
+    unpack = struct.Struct(f"{order}4x3I").unpack_from
+
+    def step(data: bytes, at: int) -> int:
+        if at + PACKET_HEADER > len(data):
+            return CUT
+        fraction, size, original = unpack(data, at)
+        if fraction >= resolution or not 0 < size <= largest:
+            return BROKEN
+        if not size <= original <= LARGEST_ORIGINAL:
+            return BROKEN
+        after: int = at + PACKET_HEADER + size
+        return after if after <= len(data) else CUT
+
+    times, sizes, originals = (
+        up_to(each, order) for each in (resolution - 1, largest, LARGEST_ORIGINAL)
+    )
+    # A size of zero is passed by here, as holes in files are large.
+    pattern = b"(?=...." + times + b"(?!\\x00{4})" + sizes + originals + b")"
+    return Layout(
+        re.compile(pattern, re.DOTALL),
+        PACKET_HEADER,
+        step,
+        reach=largest + PACKET_HEADER + 1,
+        largest=largest + PACKET_HEADER,
+    )
+
+
+def up_to(number: int, order: str) -> bytes:
+    """A pattern for four bytes that are the number at most, and maybe some larger ones."""
+    high, low = number >> 24, number >> 16 & 0xFF
+    top = b"[\\x00-\\x%02x]" % high
+    below = b"." if high else b"[\\x00-\\x%02x]" % low
+    return top + below + b".." if order == ">" else b".." + below + top
+
+
+def read_pcap(
+    source: Buffered, header: FileHeader, report: Report, end: int = FOREVER
+) -> Iterator[Packet]:
+    """The packets that begin before the byte ``end``, from where the source is."""
+    resolution, link, largest = header.resolution, header.link, header.largest
+    unpack = struct.Struct(f"{header.order}4I").unpack_from
+    nanoseconds = resolution == 1_000_000_000
+    most = LARGEST_ORIGINAL
+    while source.position < end and source.have(PACKET_HEADER):
+        data, at = source.data, source.at
+        last = min(len(data) - PACKET_HEADER, end - 1 - source.passed)
+        size = original = 0
+        while at <= last:
+            seconds, fraction, size, original = unpack(data, at)
+            after = at + PACKET_HEADER + size
+            if after > len(data):
+                break
+            if (not 0 < size <= largest or not size <= original <= most) and fault_of(
+                header, size, original
+            ):
+                break
+            if nanoseconds:
+                fraction //= 1000
+            source.start, source.at = at, after
+            yield seconds * 1_000_000 + fraction, link, data[at + PACKET_HEADER : after]
+            at = after
+        else:
+            continue
+        if fault := fault_of(header, size, original):
+            at = source.position
+            source.at += 1
+            found = Chains(layout(header)).find(source)
+            report(at, damaged(source, at, fault, found=found))
+            if not found:
+                return
+        elif not source.have(PACKET_HEADER + size):
+            report(source.position, cut(source, "packet"))
+            return
+    if source.position < end and (source.at < len(source.data) or source.fault):
+        report(source.position, cut(source, "packet header"))
