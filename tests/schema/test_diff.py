@@ -45,6 +45,23 @@ def test_update_metadata_of_kip_516() -> None:
     assert verdict(found) == "the bytes always differ"
 
 
+@pytest.mark.parametrize("kind", ["Request", "Response"])
+@pytest.mark.parametrize(
+    ("api", "version"), [("StopReplica", 4), ("ListOffsets", 6), ("OffsetForLeaderEpoch", 4)]
+)
+def test_ids_of_kip_516_stand_in_the_place_of_names(api: str, version: int, kind: str) -> None:
+    """What the prose says of them, beside the version before; drafts are not flexible."""
+    found = between(f"kip-516:{api}{kind}@{version}", f"{api}{kind}@{version - 1}")
+    fields = {d.path: (d.left, d.right) for d in found if not (d.left and d.right)}
+    (array,) = {path.rpartition("[]")[0] for path in fields}
+    assert fields.pop(f"{array}[].topic_id") == ("topic_id: UUID", "")
+    ((left, right),) = fields.values()
+    assert left == ""
+    assert right.endswith("STRING")
+    others = [d for d in found if d.left and d.right]
+    assert all("flexible" in d.left or d.right == f"COMPACT_{d.left}" for d in others)
+
+
 def test_create_topics_of_kip_4() -> None:
     found = between("kip-4:CreateTopicsRequest@1", "CreateTopicsRequest@1")
     differing = [d for d in found if d.bytes_differ != NEVER]

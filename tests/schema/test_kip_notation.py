@@ -35,6 +35,16 @@ TEXTS = {
     "kip-108-create-topic-policy": None,  # prose alone
 }
 
+#: What a text has in prose alone, by dialect.
+IN_PROSE = {
+    "kip-4": {"CreateTopicsResponse"},
+    "kip-516": {
+        api + kind
+        for api in ("StopReplica", "ListOffsets", "OffsetForLeaderEpoch")
+        for kind in ("Request", "Response")
+    },
+}
+
 #: Every slip of the texts: line, rule, a word of the complaint.
 SLIPS = {
     "kip-108-create-topic-policy": [],
@@ -107,7 +117,7 @@ def test_the_texts_say_what_the_dialects_have(name: str, dialect: str | None) ->
         assert not messages
         return
     # What a text gives only in prose, or with other messages around it, is not in its grammars.
-    in_prose = {"CreateTopicsResponse"} if dialect == "kip-4" else set()
+    in_prose = IN_PROSE.get(dialect, set())
     assert messages.keys() | in_prose == set(catalog().names(dialect))
     for message, spec in messages.items():
         ours = catalog().spec(message, dialect)

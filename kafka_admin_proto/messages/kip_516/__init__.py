@@ -10,6 +10,12 @@ __all__ = [
     "BeginQuorumEpochResponse",
     "EndQuorumEpochRequest",
     "EndQuorumEpochResponse",
+    "ListOffsetsRequest",
+    "ListOffsetsResponse",
+    "OffsetForLeaderEpochRequest",
+    "OffsetForLeaderEpochResponse",
+    "StopReplicaRequest",
+    "StopReplicaResponse",
     "UpdateMetadataRequest",
     "VoteRequest",
     "VoteResponse",
@@ -27,6 +33,24 @@ if TYPE_CHECKING:
     )
     from kafka_admin_proto.messages.kip_516.end_quorum_epoch_response import (
         EndQuorumEpochResponse as EndQuorumEpochResponse,
+    )
+    from kafka_admin_proto.messages.kip_516.list_offsets_request import (
+        ListOffsetsRequest as ListOffsetsRequest,
+    )
+    from kafka_admin_proto.messages.kip_516.list_offsets_response import (
+        ListOffsetsResponse as ListOffsetsResponse,
+    )
+    from kafka_admin_proto.messages.kip_516.offset_for_leader_epoch_request import (
+        OffsetForLeaderEpochRequest as OffsetForLeaderEpochRequest,
+    )
+    from kafka_admin_proto.messages.kip_516.offset_for_leader_epoch_response import (
+        OffsetForLeaderEpochResponse as OffsetForLeaderEpochResponse,
+    )
+    from kafka_admin_proto.messages.kip_516.stop_replica_request import (
+        StopReplicaRequest as StopReplicaRequest,
+    )
+    from kafka_admin_proto.messages.kip_516.stop_replica_response import (
+        StopReplicaResponse as StopReplicaResponse,
     )
     from kafka_admin_proto.messages.kip_516.update_metadata_request import (
         UpdateMetadataRequest as UpdateMetadataRequest,
