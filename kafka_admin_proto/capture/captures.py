@@ -15,9 +15,9 @@ from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from typing import IO
 
-from kafka_admin_proto.capture.connection.connection import Settings
-from kafka_admin_proto.capture.connection.conversation import AFTERMATH, Flow
-from kafka_admin_proto.capture.dumps.text import SAMPLE
+from kafka_admin_proto.capture.connection.connection import DecodeOptions
+from kafka_admin_proto.capture.connection.conversation import LINGER_US, Conversation
+from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.files.buffered import Packet
 from kafka_admin_proto.capture.files.opening import open_packets, read_packets
 from kafka_admin_proto.capture.frames import DecodedFrame
@@ -35,7 +35,7 @@ from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 #: Pairs of endpoints that are followed; of more, those silent for longest are given up.
-MAX_FLOWS = 50_000
+MAX_CONVERSATIONS = 50_000
 #: Pairs of endpoints that are remembered after their connections, and connections that may have
 #: ended in the last seconds; of more, the first are forgotten earlier.
 _REMEMBERED = 8192
@@ -43,7 +43,7 @@ _REMEMBERED = 8192
 
 def open_file(name: str) -> BufferedReader:
     """A file, with as much of a look ahead as telling its format takes."""
-    return BufferedReader(FileIO(name), SAMPLE)
+    return BufferedReader(FileIO(name), SAMPLE_BYTES)
 
 
 def read_captures(
@@ -61,12 +61,12 @@ def read_captures(
     read, None for all. What is no packet, no TCP that can be put together or no frame comes as a
     DecodedFrame with an ``error``, and so does a file that cannot be opened.
     """
-    connections = Connections(Settings(limit=limit, dialect=dialect, bodies=bodies))
+    connections = CaptureDecoder(DecodeOptions(limit=limit, dialect=dialect, bodies=bodies))
     ordered = []
     for name in map(str, names):
         try:
             with opener(name) as stream:
-                ordered.append((first_timestamp(stream.peek(SAMPLE)), name))
+                ordered.append((first_timestamp(stream.peek(SAMPLE_BYTES)), name))
         except OSError as error:
             yield connections.fault(name, DumpError(str(error)))
     for _, name in sorted(ordered):
@@ -87,16 +87,16 @@ def first_packet(head: bytes) -> Packet | None:
     return next(read_packets(source, lambda at, error: None), None)
 
 
-class Connections:
+class CaptureDecoder:
     """All connections of a capture; ``read`` takes the files one after the other."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: DecodeOptions) -> None:
         self._settings = settings
         self._out: list[DecodedFrame] = []
         #: Source and destination → the flow, and which of its ends sends.
-        self._table: dict[bytes, tuple[Flow, int]] = {}
+        self._table: dict[bytes, tuple[Conversation, int]] = {}
         #: Those whose connection has ended, and when.
-        self._over: deque[tuple[int, bytes, Flow]] = deque()
+        self._over: deque[tuple[int, bytes, Conversation]] = deque()
         #: How often each pair of endpoints was used, of those seen last.
         self._uses: dict[bytes, int] = {}
         self._capture = ""
@@ -161,14 +161,14 @@ class Connections:
         )
         if flags & (FIN | RST) and flow.over == ts:
             self._over.append((ts, key, flow))
-        if self._over and (ts - self._over[0][0] > AFTERMATH or len(self._over) > _REMEMBERED):
+        if self._over and (ts - self._over[0][0] > LINGER_US or len(self._over) > _REMEMBERED):
             self._forget(ts)
 
-    def _new(self, key: bytes) -> tuple[Flow, int]:
-        if len(self._table) >= 2 * MAX_FLOWS:
+    def _new(self, key: bytes) -> tuple[Conversation, int]:
+        if len(self._table) >= 2 * MAX_CONVERSATIONS:
             self._give_up_silent()
         uses = self._uses.pop(min(key, reversed_key(key)), 0)
-        flow = Flow(key, self._settings, self._out, uses)
+        flow = Conversation(key, self._settings, self._out, uses)
         self._table[reversed_key(key)] = flow, 1
         entry = self._table[key] = flow, 0
         return entry
@@ -176,7 +176,7 @@ class Connections:
     def _forget(self, ts: int) -> None:
         """Connections that ended a while ago."""
         while self._over and (
-            ts - self._over[0][0] > AFTERMATH or len(self._over) > _REMEMBERED // 2
+            ts - self._over[0][0] > LINGER_US or len(self._over) > _REMEMBERED // 2
         ):
             since, key, flow = self._over.popleft()
             if flow.over == since:

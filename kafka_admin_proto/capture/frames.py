@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.capture.connection.pairing import RESPONSE_HINT
-from kafka_admin_proto.capture.inline_records import open_records
+from kafka_admin_proto.capture.inline_records import inline_records
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError, UnknownMessageError
 from kafka_admin_proto.protocol.error_codes import error_name
@@ -28,8 +28,8 @@ from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic
 
-What = Literal["request", "response", "data"]
-PREFIX_SIZE = 4
+Direction = Literal["request", "response", "data"]
+PREFIX_BYTES = 4
 FETCH_KEY = 1
 _MAY_BE_TOKEN = (
     "this does not decode as a request of a known api and version, or as the response to one, and "
@@ -39,7 +39,7 @@ _MAY_BE_TOKEN = (
 NO_NAMES: Mapping[UUID, str] = {}
 
 
-class Logged(msgspec.Struct):
+class LoggedBody(msgspec.Struct):
     """What a request log has instead of bytes.
 
     ``body`` is there where the log says more or less than the value: sizes in the place of
@@ -79,7 +79,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     line: int = 0
     connection: str | None = None
     stream_offset: int
-    direction: What
+    direction: Direction
     ts: int | None = None
     client: str | None = None
     server: str | None = None
@@ -105,7 +105,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
     may_be_secret: bool = False
     topic_names: Mapping[UUID, str] = NO_NAMES
     client_software: str | None = None
-    logged: Logged | None = None
+    logged: LoggedBody | None = None
 
     def __repr__(self) -> str:
         # Raw bytes stay out: they may hold what the body's own repr masks.
@@ -216,7 +216,7 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         if body and self.body is not None and self.codec is not None:
             shown = self.codec.to_json(self.body, mask=mask)
             if records:
-                open_records(shown, self.body, self.codec, self.topic_names, mask=mask)
+                inline_records(shown, self.body, self.codec, self.topic_names, mask=mask)
             codes = self.error_names()
             names = self.known_topics() or None
         elif not body and self.error is None:
@@ -274,8 +274,8 @@ class DecodedFrame(msgspec.Struct, kw_only=True):
         start = 0
         if self.header is not None:
             if self.header_offset:
-                size = int.from_bytes(self.data[:PREFIX_SIZE], "big")
-                rows.append(FieldRow("size", 0, PREFIX_SIZE, "INT32", size))
+                size = int.from_bytes(self.data[:PREFIX_BYTES], "big")
+                rows.append(FieldRow("size", 0, PREFIX_BYTES, "INT32", size))
             header = codec(type(self.header), self.header_version)
             header_rows, _ = field_rows(
                 header, self.data, self.header_offset, prefix="header.", mask=mask
@@ -349,7 +349,7 @@ RECORD_KEYS = tuple(
 )
 
 
-def frame_of(read: Request | Response, data: bytes, header_offset: int) -> DecodedFrame:
+def frame_of_payload(read: Request | Response, data: bytes, header_offset: int) -> DecodedFrame:
     """The frame of a payload that was read from ``header_offset`` on."""
     frame = DecodedFrame(
         capture="",
@@ -364,7 +364,7 @@ def frame_of(read: Request | Response, data: bytes, header_offset: int) -> Decod
         body=read.body,
         error=read.error,
     )
-    if read.header is None and len(data) - header_offset < PREFIX_SIZE:
+    if read.header is None and len(data) - header_offset < PREFIX_BYTES:
         return frame
     frame.api_key, frame.api_version = read.api_key, read.api_version
     if read.header is None:

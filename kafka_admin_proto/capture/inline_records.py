@@ -25,7 +25,7 @@ from kafka_admin_proto.wire.visitor import Visitor
 _OF_A_RECORD = 64
 
 
-def open_records(
+def inline_records(
     shown: dict[str, Any],
     body: Message,
     codec: Codec[Any],

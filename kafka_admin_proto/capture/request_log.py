@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import IO, Any, Literal
 
-from kafka_admin_proto.capture.frames import DecodedFrame, Logged
+from kafka_admin_proto.capture.frames import DecodedFrame, LoggedBody
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DumpError, JsonError, UnknownMessageError
 from kafka_admin_proto.protocol.headers import message_of
@@ -78,7 +78,7 @@ def frames_of_line(
         error = caught if isinstance(caught, DumpError) else DumpError(_NOT_JSON + str(caught))
         error.line = number
         frames = [_frame("data", line, error)]
-        frames[0].logged = Logged(may_be_secret=True)
+        frames[0].logged = LoggedBody(may_be_secret=True)
     for frame in frames:
         frame.capture, frame.line = capture, number
     return frames
@@ -277,7 +277,12 @@ def _frame(
     direction: Literal["request", "response", "data"], data: bytes, error: DumpError | None
 ) -> DecodedFrame:
     return DecodedFrame(
-        capture="", stream_offset=0, direction=direction, data=data, error=error, logged=Logged()
+        capture="",
+        stream_offset=0,
+        direction=direction,
+        data=data,
+        error=error,
+        logged=LoggedBody(),
     )
 
 

@@ -10,7 +10,7 @@ from kafka_admin_proto.capture.captures import open_file, read_captures
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
 from kafka_admin_proto.capture.dumps.readers import READERS, read_blocks
-from kafka_admin_proto.capture.dumps.text import SAMPLE
+from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.files.opening import is_capture
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.request_log import read_request_log
@@ -53,7 +53,7 @@ def read_frames(
     for name in names:
         try:
             with opener(name) as stream:
-                kind = _format_of(stream.peek(SAMPLE)) if format == "auto" else format
+                kind = _format_of(stream.peek(SAMPLE_BYTES)) if format == "auto" else format
                 if kind == PCAP:
                     captures.append(name)
                     continue

@@ -22,9 +22,9 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
-from kafka_admin_proto.capture.connection.topic_names import TELLING_KEYS
+from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
-from kafka_admin_proto.capture.dumps.text import SAMPLE
+from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.sources import FORMATS, read_frames
 from kafka_admin_proto.classes import load_schemas
 from kafka_admin_proto.cli.filters import Filter, Instant, Shown, api_keys
@@ -92,7 +92,7 @@ class Inputs(msgspec.Struct, kw_only=True):
         files = self.files or ("-",)
         keys: Collection[int] | None = None if bodies or self.errors_only else ()
         if keys is None and wanted.api_keys is not None:
-            keys = wanted.api_keys | TELLING_KEYS
+            keys = wanted.api_keys | NAMING_API_KEYS
         progress = Progress(files, silent=silent)
         opener = _Opener(progress)
         frames = read_frames(
@@ -195,14 +195,14 @@ class _Opener:
         raw: Any
         if name != "-":
             if not stat.S_ISFIFO(os.stat(name).st_mode):
-                return BufferedReader(self._progress.open(name), SAMPLE)
+                return BufferedReader(self._progress.open(name), SAMPLE_BYTES)
             raw = LiveInput(name, self.live)
         else:
             # A look ahead of its own size: that of sys.stdin is too small to tell formats by.
             raw = sys.stdin.buffer
             if isinstance(getattr(raw, "raw", None), FileIO):
                 raw = LiveInput(os.dup(raw.fileno()), self.live)
-        self._kept[name] = _KeptOpen(raw, SAMPLE)
+        self._kept[name] = _KeptOpen(raw, SAMPLE_BYTES)
         return self._kept[name]
 
 

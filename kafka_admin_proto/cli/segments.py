@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kafka_admin_proto.capture.dumps.text import SAMPLE
+from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.cli.output import (
     compact_json,
     print_table,
@@ -40,13 +40,13 @@ def is_segment(name: str) -> bool:
         return False
     try:
         with Path(name).open("rb") as file:
-            head = file.read(SAMPLE)
+            head = file.read(SAMPLE_BYTES)
     except OSError:
         return False
     first = next(iter(read_segment(BytesIO(head))), None)
     # The start of a batch that is longer than what was looked at.
     cut = first is not None and not isinstance(first, Batch) and first.what == "truncated"
-    return isinstance(first, Batch) or (cut and len(head) == SAMPLE)
+    return isinstance(first, Batch) or (cut and len(head) == SAMPLE_BYTES)
 
 
 def decode_segments(names: list[str], output: str, *, topic: str | None, mask: bool) -> NoReturn:

@@ -30,8 +30,8 @@ from kafka_admin_proto import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
-from kafka_admin_proto.capture.captures import Connections
-from kafka_admin_proto.capture.connection.connection import Settings
+from kafka_admin_proto.capture.captures import CaptureDecoder
+from kafka_admin_proto.capture.connection.connection import DecodeOptions
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.cli.decode import _table_row
 from kafka_admin_proto.cli.explain import _cells, _hex_lines, _title, explanation_of
@@ -179,7 +179,7 @@ def _flipped(packet: Packet, bit: int) -> Packet:
 
 
 def read(packets: Sequence[Packet], *, bodies: Sequence[int] | None = None) -> list[DecodedFrame]:
-    connections = Connections(Settings(limit=DEFAULT_FRAME_LIMIT, bodies=bodies))
+    connections = CaptureDecoder(DecodeOptions(limit=DEFAULT_FRAME_LIMIT, bodies=bodies))
     frames = list(connections.read(BytesIO(pcap(packets)), "a.pcap"))
     return frames + list(connections.finish())
 

@@ -518,7 +518,7 @@ def test_no_damage_does_harm(tmp_path_factory: pytest.TempPathFactory, seed: int
 
 
 def test_a_flood_of_connections_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_admin_proto.capture.captures.MAX_FLOWS", 10)
+    monkeypatch.setattr("kafka_admin_proto.capture.captures.MAX_CONVERSATIONS", 10)
     packets = []
     for port in range(1000, 1100):
         packets += conversation(USUAL[:3], client=("10.0.0.1", port), farewell=False)

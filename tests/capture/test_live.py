@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 import pytest
 
-from kafka_admin_proto.capture.captures import Connections, read_captures
-from kafka_admin_proto.capture.connection.connection import Settings
-from kafka_admin_proto.capture.frames import PREFIX_SIZE, DecodedFrame
+from kafka_admin_proto.capture.captures import CaptureDecoder, read_captures
+from kafka_admin_proto.capture.connection.connection import DecodeOptions
+from kafka_admin_proto.capture.frames import PREFIX_BYTES, DecodedFrame
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from tests.capture.credentials import Leaks, new_frames, outputs
@@ -168,7 +168,7 @@ def test_tshark_agrees(recorded: Live) -> None:
     told: Counter[str] = Counter()
     for his, frame in tshark.matched(capture.path, capture.ports):
         wanted: dict[str, object] = {
-            "size": frame.size - PREFIX_SIZE,
+            "size": frame.size - PREFIX_BYTES,
             "correlation_id": frame.correlation_id,
             "api_key": frame.api_key,
             "api_version": frame.api_version,
@@ -337,7 +337,7 @@ def test_no_packet_more_or_less_shows_a_password() -> None:
             records[place:],
             [*records[:place], *reversed(records[place : place + 2]), *records[place + 2 :]],
         ):
-            connections = Connections(Settings(limit=DEFAULT_FRAME_LIMIT))
+            connections = CaptureDecoder(DecodeOptions(limit=DEFAULT_FRAME_LIMIT))
             frames = [*connections.read(BytesIO(data[:24] + b"".join(left)), "a.pcap")]
             for name, text in outputs(new_frames([*frames, *connections.finish()], seen)):
                 assert not leaks(text), f"{place}: {name}"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from io import BytesIO
 
 from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse, MetadataRequest, codec
-from kafka_admin_proto.capture.captures import Connections
-from kafka_admin_proto.capture.connection.connection import Settings
+from kafka_admin_proto.capture.captures import CaptureDecoder
+from kafka_admin_proto.capture.connection.connection import DecodeOptions
 from kafka_admin_proto.capture.frames import RECORD_KEYS, DecodedFrame
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.errors import KafkaAdminProtoError
@@ -59,7 +59,7 @@ def decoded(choice: int, data: bytes) -> Iterator[DecodedFrame]:
     if choice & 1:
         yield from read_request_log(BytesIO(data), "fuzz")
         return
-    connections = Connections(Settings(limit=1 << 20))
+    connections = CaptureDecoder(DecodeOptions(limit=1 << 20))
     yield from connections.read(BytesIO(data), "fuzz")
     yield from connections.finish()
 

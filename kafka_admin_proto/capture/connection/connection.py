@@ -16,17 +16,17 @@ import msgspec
 from kafka_admin_proto.capture.connection.pairing import SASL_HANDSHAKE_KEY
 from kafka_admin_proto.capture.connection.resync import end_to_end, find_request, find_response
 from kafka_admin_proto.capture.connection.sasl import SaslExchange
-from kafka_admin_proto.capture.connection.token_doubt import (
+from kafka_admin_proto.capture.connection.token_guard import (
     SASL_AUTHENTICATE_KEY,
-    TokenDoubt,
+    TokenGuard,
     is_plausible_client,
     looks_like_a_request,
 )
-from kafka_admin_proto.capture.connection.topic_names import TopicNames
-from kafka_admin_proto.capture.frames import PREFIX_SIZE, DecodedFrame, What, frame_of
+from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
+from kafka_admin_proto.capture.frames import PREFIX_BYTES, DecodedFrame, Direction, frame_of_payload
 from kafka_admin_proto.capture.tcp import protocol_detection
-from kafka_admin_proto.capture.tcp.framing import MAX_SEARCHED, Framer
-from kafka_admin_proto.capture.tcp.reassembly import Direction
+from kafka_admin_proto.capture.tcp.framing import MAX_UNSYNCED_BYTES, Framer
+from kafka_admin_proto.capture.tcp.reassembly import StreamReassembler
 from kafka_admin_proto.errors import DecodeError, FrameError, UnknownMessageError
 from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
 from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
@@ -54,17 +54,17 @@ _SEARCHED_OFTEN = 64 * 1024
 _DOUBTFUL = 3
 
 
-class Asked(NamedTuple):
+class PendingRequest(NamedTuple):
     """A request that waits for its response; ``inner`` is what its Envelope holds."""
 
     api_key: int
     api_version: int
     ts: int
     client_id: str | None
-    inner: Asked | None = None
+    inner: PendingRequest | None = None
 
 
-class Settings(msgspec.Struct, frozen=True):
+class DecodeOptions(msgspec.Struct, frozen=True):
     """What holds for all connections of a capture.
 
     ``bodies`` are the api keys whose bodies are read, None for all of them.
@@ -73,10 +73,10 @@ class Settings(msgspec.Struct, frozen=True):
     limit: int
     dialect: str = "kafka"
     bodies: Collection[int] | None = None
-    topics: TopicNames = msgspec.field(default_factory=TopicNames)
+    topics: TopicNameIndex = msgspec.field(default_factory=TopicNameIndex)
 
 
-class Conversation:
+class Connection:
     """``ends`` are the endpoints as text; ``client`` is which of them is it, None if unknown."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Conversation:
         ends: tuple[str, str],
         client: int | None,
         in_step: tuple[bool, bool],
-        settings: Settings,
+        settings: DecodeOptions,
         out: list[DecodedFrame],
         suffix: str = "",
     ) -> None:
@@ -101,21 +101,21 @@ class Conversation:
             Side(self, 1, in_step[1], settings.limit),
         )
         #: What puts the bytes of each side in order.
-        self.directions: tuple[Direction, Direction] = (
-            Direction(self.sides[0]),
-            Direction(self.sides[1]),
+        self.directions: tuple[StreamReassembler, StreamReassembler] = (
+            StreamReassembler(self.sides[0]),
+            StreamReassembler(self.sides[1]),
         )
         if client is not None:
             self._name_sides(client)
         #: Correlation id → the requests with it, the oldest first.
-        self.waiting: dict[int, list[Asked]] = {}
+        self.waiting: dict[int, list[PendingRequest]] = {}
         self._early: deque[tuple[bytes, int, int]] = deque()
         self._early_size = 0
         self._sasl = SaslExchange()
         self._software: str | None = None
         self._raw_tokens = False
         #: Which of the frames may be tokens that were read amiss.
-        self._doubt = TokenDoubt()
+        self._doubt = TokenGuard()
         #: Whether the SYN of each end was captured, before any of its bytes.
         self.started: list[bool] = [False, False]
         #: Whether a request or a pair made sense, and whether anything did not.
@@ -204,7 +204,7 @@ class Conversation:
         if side.end == self.client:
             read = read_request(data, body=False, dialect=self._settings.dialect, offset=4)
             if read.header is not None:
-                frame = frame_of(read, data, PREFIX_SIZE)
+                frame = frame_of_payload(read, data, PREFIX_BYTES)
                 frame.error = error
                 self._doubt.request(read, frame)
                 self._expect(frame, ts)
@@ -215,7 +215,7 @@ class Conversation:
                 response = read_response(
                     data, *asked[:2], body=False, dialect=self._settings.dialect, offset=4
                 )
-                frame = frame_of(response, data, PREFIX_SIZE)
+                frame = frame_of_payload(response, data, PREFIX_BYTES)
                 frame.latency_us, frame.client_id = max(ts - asked.ts, 0), asked.client_id
                 self._doubt.undecoded(frame)
         if frame is not None and frame.direction == "request":
@@ -226,7 +226,7 @@ class Conversation:
                 stream_offset=offset,
                 direction=self._direction(side),
                 data=data,
-                header_offset=PREFIX_SIZE,
+                header_offset=PREFIX_BYTES,
                 may_be_token=True,
             )
         self._doubt.bytes_missing()
@@ -262,7 +262,7 @@ class Conversation:
 
         In the middle of a connection that takes more, as a payload may hold anything.
         """
-        if protocol_detection.is_stranger(data, surely=not side.framer.in_step):
+        if protocol_detection.is_foreign(data, surely=not side.framer.in_step):
             self._estrange("")
 
     def strange(self, side: Side, data: bytes) -> None:
@@ -270,8 +270,8 @@ class Conversation:
         assert self.stranger is not None
         self._strange_bytes += len(data)
         start = self.stranger[side.end]
-        if len(start) < protocol_detection.ENOUGH:
-            start += data[: protocol_detection.ENOUGH - len(start)]
+        if len(start) < protocol_detection.HEAD_BYTES:
+            start += data[: protocol_detection.HEAD_BYTES - len(start)]
 
     def finish(self, ts: int) -> None:
         """The connection is over, or the capture is."""
@@ -320,7 +320,7 @@ class Conversation:
         self.client = client
         self.name = f"{self._ends[client]}-{self._ends[1 - client]}{self._suffix}"
 
-    def _direction(self, side: Side) -> What:
+    def _direction(self, side: Side) -> Direction:
         if self.client is None:
             return "data"
         return "request" if side.end == self.client else "response"
@@ -335,14 +335,14 @@ class Conversation:
         if self._raw_tokens:
             is_request = request.api is not None and looks_like_a_request(request)
             if not (self._sasl.agreed or is_request):
-                self._sasl.from_client(data[PREFIX_SIZE:])
+                self._sasl.from_client(data[PREFIX_BYTES:])
                 self._token(data, offset, ts)
                 return
             self._raw_tokens = False
         reads = self._reads(request.api_key, _TELLING_REQUESTS)
         if reads or self._doubt.must_decode:
             request.read_body()
-        frame = frame_of(request, data, PREFIX_SIZE)
+        frame = frame_of_payload(request, data, PREFIX_BYTES)
         self._doubt.request(request, frame)
         if not reads:
             frame.body = None
@@ -381,12 +381,12 @@ class Conversation:
             return
         if frame.may_be_token or not expects_response(frame.api_key, frame.body):
             return
-        asked = Asked(frame.api_key, frame.api_version, ts, frame.client_id)
+        asked = PendingRequest(frame.api_key, frame.api_version, ts, frame.client_id)
         self.waiting.setdefault(frame.correlation_id, []).append(asked)
         if len(self.waiting) > MAX_WAITING:
             del self.waiting[next(iter(self.waiting))]
 
-    def _asked(self, data: bytes) -> Asked | None:
+    def _asked(self, data: bytes) -> PendingRequest | None:
         """The request that a response answers; it waits no longer."""
         correlation_id = int.from_bytes(data[4:8], "big", signed=True)
         waiting = self.waiting.get(correlation_id)
@@ -404,7 +404,7 @@ class Conversation:
                 self._answer(data, asked, offset, ts)
                 return True
         if self._raw_tokens:
-            self._sasl.from_server(data[PREFIX_SIZE:])
+            self._sasl.from_server(data[PREFIX_BYTES:])
             self._token(data, offset, ts)
             return True
         if not last:
@@ -414,7 +414,7 @@ class Conversation:
             stream_offset=offset,
             direction="response",
             data=data,
-            header_offset=PREFIX_SIZE,
+            header_offset=PREFIX_BYTES,
             may_be_secret=True,
         )
         self._doubt.undecoded(frame)
@@ -429,13 +429,13 @@ class Conversation:
         self._emit(frame, offset, ts)
         return True
 
-    def _answer(self, data: bytes, asked: Asked, offset: int, ts: int) -> None:
+    def _answer(self, data: bytes, asked: PendingRequest, offset: int, ts: int) -> None:
         reads = self._reads(asked.api_key, _TELLING_RESPONSES)
         response = read_response(
             data, asked.api_key, asked.api_version, body=reads or self._doubt.must_decode,
             dialect=self._settings.dialect, offset=4,
         )  # fmt: skip
-        frame = frame_of(response, data, PREFIX_SIZE)
+        frame = frame_of_payload(response, data, PREFIX_BYTES)
         frame.latency_us, frame.client_id = max(ts - asked.ts, 0), asked.client_id
         self._sensible = True
         if frame.error is not None:
@@ -474,7 +474,7 @@ class Conversation:
             stream_offset=offset,
             direction="data",
             data=data,
-            header_offset=PREFIX_SIZE,
+            header_offset=PREFIX_BYTES,
             is_token=True,
         )
         self._emit(frame, offset, ts)
@@ -483,20 +483,20 @@ class Conversation:
         """The request inside an Envelope, as a frame of its own with its principal (KIP-590)."""
         data: bytes = _field(outer.body, "request_data")
         request = read_request(data, dialect=self._settings.dialect)
-        frame = self._inner(frame_of(request, data, 0), outer)
+        frame = self._inner(frame_of_payload(request, data, 0), outer)
         frame.principal = _principal(_field(outer.body, "request_principal"))
         self._out.append(frame)
         if outer.correlation_id in self.waiting and request.header is not None:
-            inner = Asked(request.api_key, request.api_version, ts, frame.client_id)
+            inner = PendingRequest(request.api_key, request.api_version, ts, frame.client_id)
             waiting = self.waiting[outer.correlation_id]
             waiting[-1] = waiting[-1]._replace(inner=inner)
 
-    def _unwrap_response(self, outer: DecodedFrame, asked: Asked) -> None:
+    def _unwrap_response(self, outer: DecodedFrame, asked: PendingRequest) -> None:
         data: bytes | None = _field(outer.body, "response_data")
         if data is None:
             return
         response: Response = read_response(data, *asked[:2], dialect=self._settings.dialect)
-        frame = self._inner(frame_of(response, data, 0), outer)
+        frame = self._inner(frame_of_payload(response, data, 0), outer)
         frame.latency_us, frame.client_id = outer.latency_us, asked.client_id
         if frame.error is None and frame.codec is not None:
             self._settings.topics.learn(frame.codec.name, frame.body)
@@ -527,7 +527,7 @@ class Side:
 
     __slots__ = ("_conversation", "_fresh", "_ids", "_next_search", "end", "framer")
 
-    def __init__(self, conversation: Conversation, end: int, in_step: bool, limit: int) -> None:
+    def __init__(self, conversation: Connection, end: int, in_step: bool, limit: int) -> None:
         self._conversation = conversation
         self.end: int = end
         self.framer: Framer = Framer(self, limit, in_step=in_step)
@@ -550,7 +550,7 @@ class Side:
     @property
     def is_full(self) -> bool:
         """Whether the buffer is about to be given up, out of step as it is."""
-        return len(self.framer.buffer) > MAX_SEARCHED
+        return len(self.framer.buffer) > MAX_UNSYNCED_BYTES
 
     def data(self, data: bytes, ts: int) -> None:
         conversation = self._conversation

@@ -6,16 +6,16 @@ order, or on many machines, with the same frames.
 
 from __future__ import annotations
 
-from kafka_admin_proto.capture.connection.connection import Conversation, Settings
+from kafka_admin_proto.capture.connection.connection import Connection, DecodeOptions
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.tcp.segments import ACK, FIN, RST, SYN, endpoint
 
 #: Microseconds that a connection is remembered after its end, for what is sent again.
-AFTERMATH = 5_000_000
+LINGER_US = 5_000_000
 _ALL = 1 << 32
 
 
-class Flow:
+class Conversation:
     """``key`` has the endpoints as a segment has them: end 0 is its source, end 1 its destination.
 
     Frames go to ``out``. ``uses`` is how many connections these two had before.
@@ -27,7 +27,7 @@ class Flow:
     )  # fmt: skip
 
     def __init__(
-        self, key: bytes, settings: Settings, out: list[DecodedFrame], uses: int = 0
+        self, key: bytes, settings: DecodeOptions, out: list[DecodedFrame], uses: int = 0
     ) -> None:
         size = (len(key) - 4) // 2
         self._ends = (
@@ -37,7 +37,7 @@ class Flow:
         self._settings = settings
         self._out = out
         #: The connection that is open, or over a moment ago; None between two.
-        self._conversation: Conversation | None = None
+        self._conversation: Connection | None = None
         #: 1 where the conversation's end 0 is end 1 here.
         self._flipped = 0
         #: Which end was the client of the last connection, as far as that is known.
@@ -100,7 +100,7 @@ class Flow:
 
     def settle(self, now: int) -> None:
         """Close a connection that ended a while before: of it only ``uses`` is left."""
-        if self.over is not None and now - self.over > AFTERMATH:
+        if self.over is not None and now - self.over > LINGER_US:
             self.close()
             self._client = None
 
@@ -118,7 +118,7 @@ class Flow:
         conversation.release()
         self._conversation = self.over = None
 
-    def _syn(self, end: int, start: int, flags: int, capture: str) -> Conversation:
+    def _syn(self, end: int, start: int, flags: int, capture: str) -> Connection:
         """A handshake says who is the client and where the stream starts."""
         conversation = self._conversation
         if conversation is not None:
@@ -135,11 +135,11 @@ class Flow:
         conversation.started[0] = True
         return conversation
 
-    def _open(self, end: int, client: int | None, capture: str, *, in_step: bool) -> Conversation:
+    def _open(self, end: int, client: int | None, capture: str, *, in_step: bool) -> Connection:
         """A connection of which ``end`` sent the first packet that was captured."""
         self.uses += 1
         self._flipped = end
-        self._conversation = Conversation(
+        self._conversation = Connection(
             (self._ends[end], self._ends[1 - end]),
             None if client is None else client ^ end,
             (in_step, in_step),

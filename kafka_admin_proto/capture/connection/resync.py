@@ -17,7 +17,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.capture.connection.connection import Asked, Settings
+    from kafka_admin_proto.capture.connection.connection import DecodeOptions, PendingRequest
 
 #: Size from 10 bytes to 16 MiB, api key below 256, version below 64, any correlation id that is not
 #: negative, and a client id that is null or shorter than 256 bytes.
@@ -35,7 +35,7 @@ _MOST_PLACES = 64
 _ENOUGH_FRAMES = 3
 
 
-def find_request(buffer: bytearray, settings: Settings) -> int | None:
+def find_request(buffer: bytearray, settings: DecodeOptions) -> int | None:
     """The first place at which a whole request stands."""
     data = bytes(buffer)
     tries, copied = _MOST_TRIES, _MOST_COPIED
@@ -67,7 +67,7 @@ def _versions(dialect: str) -> dict[int, VersionRange]:
 
 
 def find_response(
-    buffer: bytearray, waiting: dict[int, list[Asked]], settings: Settings
+    buffer: bytearray, waiting: dict[int, list[PendingRequest]], settings: DecodeOptions
 ) -> int | None:
     """The first place at which a whole response to one of the waiting requests stands."""
     data = bytes(buffer)
@@ -87,7 +87,7 @@ def find_response(
     return first
 
 
-def _is_response(payload: bytes, asked: Asked, settings: Settings) -> bool:
+def _is_response(payload: bytes, asked: PendingRequest, settings: DecodeOptions) -> bool:
     response = read_response(payload, asked.api_key, asked.api_version, dialect=settings.dialect)
     return response.error is None or isinstance(response.error, UnknownMessageError)
 

@@ -12,7 +12,7 @@ from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 #: Topics that are remembered; a hostile capture may name any number.
 MAX_TOPICS = 100_000
 #: No topic has a longer name.
-LONGEST_NAME = 249
+MAX_NAME_CHARS = 249
 
 #: Message → its array of topics, and the attribute that is the name.
 _TOLD_BY = {
@@ -22,10 +22,10 @@ _TOLD_BY = {
     "DeleteTopicsResponse": ("responses", "name"),
 }
 #: The keys of their apis.
-TELLING_KEYS = frozenset({3, 19, 20, 75})
+NAMING_API_KEYS = frozenset({3, 19, 20, 75})
 
 
-class TopicNames:
+class TopicNameIndex:
     """What a capture has told, and where it did: the first telling of an id counts.
 
     Places are numbers that grow along the capture; ``now`` is the current one.
@@ -47,17 +47,17 @@ class TopicNames:
                 topic_id is not None
                 and topic_id.int
                 and said
-                and len(said) <= LONGEST_NAME
+                and len(said) <= MAX_NAME_CHARS
                 and len(self.told) < MAX_TOPICS
             ):
                 self.told.setdefault(topic_id, (said, self.now))
 
-    def so_far(self) -> NamesSoFar:
+    def so_far(self) -> TopicNamesAt:
         """The names that are known now, whatever is told later."""
-        return NamesSoFar(self.told, self.now)
+        return TopicNamesAt(self.told, self.now)
 
 
-class NamesSoFar(Mapping[UUID, str]):
+class TopicNamesAt(Mapping[UUID, str]):
     """Topic id → name, of those that were told up to a place."""
 
     __slots__ = ("_told", "at")

@@ -9,7 +9,7 @@ import base64
 import re
 
 from kafka_admin_proto.capture.dumps.blocks import Block, BlockCollector, Reader
-from kafka_admin_proto.capture.dumps.text import lines, sample_lines, shown
+from kafka_admin_proto.capture.dumps.text import lines, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
 _LINE = re.compile(r"[A-Za-z0-9+/_-]+(={0,2})")
@@ -55,7 +55,7 @@ def read(data: bytes) -> list[Block]:
             decode()
             blocks.end_block()
             if text:
-                raise DumpError(f"{shown(text)} is not base64", line=number)
+                raise DumpError(f"{quoted(text)} is not base64", line=number)
             continue
         if not pending:
             first = number

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from kafka_admin_proto.capture.dumps.blocks import Block, BlockCollector, Reader
-from kafka_admin_proto.capture.dumps.text import comment_text, lines, sample_lines, shown
+from kafka_admin_proto.capture.dumps.text import comment_text, lines, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
 _QUOTE = re.compile(r"\s*b?([\"'])")
@@ -53,7 +53,7 @@ def _strings(line: str, number: int) -> bytes:
     while (quote := _QUOTE.match(line, position)) is not None:
         position = _string(line, quote.end(), quote[1], data, number)
     if not position or line[position:].strip() not in _AFTER:
-        raise DumpError(f"{shown(line[position:])} is not a quoted string", line=number)
+        raise DumpError(f"{quoted(line[position:])} is not a quoted string", line=number)
     return bytes(data)
 
 
@@ -66,10 +66,10 @@ def _string(line: str, position: int, quote: str, data: bytearray, number: int) 
         try:
             data += _piece(piece)
         except ValueError:  # a character outside ASCII, an octal number above 255, no such escape
-            raise DumpError(f"{shown(piece[0])} is not bytes", line=number) from None
+            raise DumpError(f"{quoted(piece[0])} is not bytes", line=number) from None
     rest = line[position:]
     raise DumpError(
-        f"{shown(rest)} is not an escape of a byte" if rest else "the string has no closing quote",
+        f"{quoted(rest)} is not an escape of a byte" if rest else "the string has no closing quote",
         line=number,
     )
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 from kafka_admin_proto.capture.connection.pairing import Pairing
-from kafka_admin_proto.capture.connection.token_doubt import DumpDoubt
+from kafka_admin_proto.capture.connection.token_guard import DumpTokenGuard
 from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.frames import PREFIX_SIZE, DecodedFrame, frame_of
+from kafka_admin_proto.capture.frames import PREFIX_BYTES, DecodedFrame, frame_of_payload
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import (
     DecodeError,
@@ -47,7 +47,7 @@ class FrameDecoder:
         if (unit == "body" or direction == "response") and (api is None or version is None):
             raise ValueError("bare bodies and responses alone need api and version")
         self._pairing = Pairing(dialect)
-        self._doubt = DumpDoubt()
+        self._doubt = DumpTokenGuard()
         self._capture = ""
         self._message = None if api is None else message_name(api, direction, dialect)
         if self._message is None or version is None:
@@ -62,7 +62,7 @@ class FrameDecoder:
         """Every frame of the block; bytes that make no frame come as one with a problem."""
         if capture != self._capture:
             self._pairing.raw_tokens = False
-            self._doubt = DumpDoubt()
+            self._doubt = DumpTokenGuard()
             self._capture = capture
         if self.unit == "body":
             yield self._body(block, capture)
@@ -83,7 +83,7 @@ class FrameDecoder:
                     stream_offset=offset,
                     direction="data",
                     data=bytes(data[offset:]),
-                    header_offset=PREFIX_SIZE,
+                    header_offset=PREFIX_BYTES,
                     error=error,
                     is_token=self._pairing.raw_tokens,
                     may_be_token=True,
@@ -93,7 +93,7 @@ class FrameDecoder:
             offset += size
 
     def _payload(self, block: Block, capture: str, offset: int, data: bytes) -> DecodedFrame:
-        shift = PREFIX_SIZE if self.unit == "frames" else 0
+        shift = PREFIX_BYTES if self.unit == "frames" else 0
         read = self._read(data, shift)
         if read is None:
             frame = DecodedFrame(
@@ -105,7 +105,7 @@ class FrameDecoder:
                 is_token=True,
             )
         else:
-            frame = frame_of(read, data, shift)
+            frame = frame_of_payload(read, data, shift)
             self._doubt.frame(read, frame)
         frame.capture, frame.line, frame.stream_offset = capture, block.line, offset
         return frame
@@ -154,9 +154,9 @@ def message_name(api: str, direction: str = "auto", dialect: str = "kafka") -> s
 
 def _frame_size(data: memoryview, limit: int) -> int:
     """Size of the frame at the start of ``data``, its prefix included; FrameError without one."""
-    wanted = PREFIX_SIZE
-    if len(data) >= PREFIX_SIZE:
-        wanted += check_frame_size(bytes(data[:PREFIX_SIZE]), limit, 0)
+    wanted = PREFIX_BYTES
+    if len(data) >= PREFIX_BYTES:
+        wanted += check_frame_size(bytes(data[:PREFIX_BYTES]), limit, 0)
     if len(data) < wanted:
         raise FrameError(
             f"the data ends {len(data)} bytes into a frame of {wanted}",

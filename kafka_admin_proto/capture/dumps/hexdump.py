@@ -16,7 +16,7 @@ import re
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
 from kafka_admin_proto.capture.dumps.rows import Row, read_rows
-from kafka_admin_proto.capture.dumps.text import hex_bytes, sample_lines, shown
+from kafka_admin_proto.capture.dumps.text import hex_bytes, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
 _ROW = re.compile(r"\s*([0-9a-fA-F]{6,16})(?:\s+|$)")
@@ -50,14 +50,14 @@ def _split(line: str, number: int) -> Row:
     match = _ROW.match(line)
     if match is None:
         raise DumpError(
-            f"{shown(line)} is not a row of hexdump -C (offset, bytes, characters)", line=number
+            f"{quoted(line)} is not a row of hexdump -C (offset, bytes, characters)", line=number
         )
     column = _CHARACTERS.split(line[match.end() :], maxsplit=1)[0]
     data = bytearray()
     for group in column.split():
         if len(group) > 2 and _HEX.fullmatch(group):
             raise DumpError(
-                f"{shown(group)} is a word and not a byte, and the dump does not say in which "
+                f"{quoted(group)} is a word and not a byte, and the dump does not say in which "
                 "order its bytes were; write the dump with hexdump -C or od -A x -t x1",
                 line=number,
             )

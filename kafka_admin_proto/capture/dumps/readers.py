@@ -14,7 +14,7 @@ from kafka_admin_proto.capture.dumps import (
     xxd,
 )
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
-from kafka_admin_proto.capture.dumps.text import lines, sample_lines, sample_of, shown
+from kafka_admin_proto.capture.dumps.text import lines, quoted, sample_lines, sample_of
 from kafka_admin_proto.errors import DumpError
 
 #: The first row that matches wins: those with more structure stand before those with less.
@@ -75,10 +75,10 @@ def _not_understood(data: bytes, sample: bytes, number: int, line: str) -> DumpE
         for name, reader in READERS.items():
             if name != "raw" and reader.matches(rest):
                 after = f"the text from line {number + 1 + skipped} on looks like {name}"
-                return _error(f"cannot make out {shown(line)}; {after}", number)
+                return _error(f"cannot make out {quoted(line)}; {after}", number)
     if 10 * len(_MEANT_AS_BASE64.findall(line)) >= 9 * len(line):
         return _closest("base64", data, number)
-    return _error(f"cannot make out {shown(line)}; it is not close to any dump", number)
+    return _error(f"cannot make out {quoted(line)}; it is not close to any dump", number)
 
 
 def _closest(name: str, data: bytes, number: int) -> DumpError:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from kafka_admin_proto.errors import DumpError
 
 #: How much of an input decides what it is: enough for some hundred rows of any dump.
-SAMPLE = 64 * 1024
+SAMPLE_BYTES = 64 * 1024
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -34,7 +34,7 @@ def encoding_of(data: bytes) -> str:
     A text has no control characters and is ASCII for the most part. Bytes of another 8-bit
     encoding in a comment do not make it less of a text: they are decoded as U+FFFD.
     """
-    head = data[:SAMPLE]
+    head = data[:SAMPLE_BYTES]
     marked = next((encoding for mark, encoding in _MARKS if head.startswith(mark)), "")
     encoding = marked or _unmarked(head)
     text = head.decode(encoding, "replace")
@@ -47,7 +47,7 @@ def encoding_of(data: bytes) -> str:
 
 def sample_of(data: bytes) -> bytes:
     """The start of an input; a text as UTF-8, and its last byte not cut short (``0x``)."""
-    head = data[:SAMPLE]
+    head = data[:SAMPLE_BYTES]
     encoding = encoding_of(data)
     if not encoding:
         return head
@@ -111,10 +111,10 @@ def hex_bytes(digits: str, line: int) -> bytes:
         if character not in _HEX_DIGITS and character not in string.whitespace:
             raise DumpError(f"{character!r} is not a hex digit", line=line)
     odd = next(group for group in digits.split() if len(group) % 2)
-    raise DumpError(f"odd number of hex digits in {shown(odd)}", line=line)
+    raise DumpError(f"odd number of hex digits in {quoted(odd)}", line=line)
 
 
-def shown(text: str, limit: int = 20) -> str:
+def quoted(text: str, limit: int = 20) -> str:
     """A piece of the input inside an error message: quoted, escaped, and too short for a password.
 
     The input may be a token that was taken for a dump.

@@ -21,7 +21,7 @@ from itertools import islice
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
 from kafka_admin_proto.capture.dumps.rows import Row, read_rows
-from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, sample_lines, shown
+from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
 _ROW = re.compile(r"([ \t]*)([0-9a-fA-F]{3,16})([ \t]+|$)")
@@ -62,13 +62,13 @@ def _split(line: str, number: int) -> Row:
     match = _ROW.match(line)
     if match is None:
         raise DumpError(
-            f"{shown(line)} is not a row of a Wireshark hex dump (offset, bytes, characters)",
+            f"{quoted(line)} is not a row of a Wireshark hex dump (offset, bytes, characters)",
             line=number,
         )
     data = bytearray()
     for group in _byte_column(line[match.end() :]).split():
         if len(group) > 2:
-            raise DumpError(f"{shown(group)} is not a byte of two hex digits", line=number)
+            raise DumpError(f"{quoted(group)} is not a byte of two hex digits", line=number)
         data += hex_bytes(group, number)
     return Row(match[2], bytes(data), match[1])
 

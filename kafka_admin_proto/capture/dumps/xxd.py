@@ -12,7 +12,7 @@ import re
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
 from kafka_admin_proto.capture.dumps.rows import Row, read_rows
-from kafka_admin_proto.capture.dumps.text import hex_bytes, sample_lines, shown
+from kafka_admin_proto.capture.dumps.text import hex_bytes, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
 _ROW = re.compile(r"\s*([0-9a-fA-F]{3,16}):(?:\s+|$)")
@@ -32,7 +32,7 @@ def _split(line: str, number: int) -> Row:
     match = _ROW.match(line)
     if match is None:
         raise DumpError(
-            f"{shown(line)} is not a row of xxd (offset, colon, bytes, characters)", line=number
+            f"{quoted(line)} is not a row of xxd (offset, colon, bytes, characters)", line=number
         )
     column = line[match.end() :].replace("\t", "  ").partition("  ")[0]
     data = hex_bytes(column, number)

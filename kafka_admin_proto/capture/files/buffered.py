@@ -8,9 +8,9 @@ from typing import Protocol
 from kafka_admin_proto.errors import DumpError
 
 #: No packet is larger, with segmentation offload and jumbo frames; more is a damaged file.
-LARGEST_PACKET = 16 * 1024 * 1024
+MAX_PACKET_BYTES = 16 * 1024 * 1024
 #: Behind the end of every file.
-FOREVER = 1 << 63
+NO_END = 1 << 63
 _PIECE = 256 * 1024
 
 #: A packet: when, in microseconds since 1970, 0 where the file does not say; its LINKTYPE number;
@@ -20,16 +20,16 @@ Packet = tuple[int, int, bytes]
 Report = Callable[[int, DumpError], None]
 
 
-class Stream(Protocol):
+class ByteStream(Protocol):
     """Bytes in pieces: a file, a pipe, a decompressor."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
-class Buffered:
+class BufferedSource:
     """A stream with a look ahead; reads what is there rather than wait for a full piece."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: ByteStream) -> None:
         self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
         self.data: bytes = b""
         self.at: int = 0
@@ -58,7 +58,7 @@ class Buffered:
         there = len(parts[0])
         self.passed += self.at
         while there < size and not self.fault:
-            piece = self._next(max(_PIECE, min(size - there, LARGEST_PACKET)))
+            piece = self._next(max(_PIECE, min(size - there, MAX_PACKET_BYTES)))
             if not piece:
                 break
             parts.append(piece)
@@ -82,7 +82,7 @@ class Buffered:
             return b""
 
 
-def cut(source: Buffered, what: str) -> DumpError:
+def truncation(source: BufferedSource, what: str) -> DumpError:
     """The capture ends in the middle of something that begins where the source is."""
     left = len(source.data) - source.at
     return DumpError(
@@ -91,7 +91,7 @@ def cut(source: Buffered, what: str) -> DumpError:
     )
 
 
-def damaged(source: Buffered, at: int, what: str, *, found: bool = True) -> DumpError:
+def damage(source: BufferedSource, at: int, what: str, *, found: bool = True) -> DumpError:
     """No packet stands at a byte; the source is where one was found again, or at its end."""
     passed = source.position - at
     rest = (
@@ -102,5 +102,5 @@ def damaged(source: Buffered, at: int, what: str, *, found: bool = True) -> Dump
     return DumpError(f"the capture is damaged at byte {at}: {what}; {rest}")
 
 
-def _why(source: Buffered) -> str:
+def _why(source: BufferedSource) -> str:
     return f" ({source.fault})" if source.fault else ""

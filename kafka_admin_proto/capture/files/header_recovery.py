@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kafka_admin_proto.capture.files.buffered import FOREVER, Buffered
+from kafka_admin_proto.capture.files.buffered import NO_END, BufferedSource
 
 #: How headers end that follow each other: by something else; inside of a packet, with the data; by
 #: what can be no accident, as the very end of the file is none.
-BROKEN, CUT, CERTAIN = -1, -2, -3
+NOT_A_HEADER, CUT_OFF, CONCLUSIVE = -1, -2, -3
 #: Headers that follow each other up to a packet that the file's end cuts: so many are no accident.
 _ENOUGH = 4
 
@@ -44,7 +44,7 @@ class _Chain:
         self.end = 0
 
 
-class Chains:
+class HeaderRecovery:
     """A search; what was followed once is remembered, so that zeros without end cost little."""
 
     def __init__(self, layout: Layout) -> None:
@@ -55,7 +55,7 @@ class Chains:
         #: that join a chain from elsewhere count from below zero.
         self._known: dict[int, tuple[_Chain, int]] = {}
 
-    def find(self, source: Buffered, until: int = FOREVER) -> bool:
+    def find(self, source: BufferedSource, until: int = NO_END) -> bool:
         """Move on to the first place that holds, or else to ``until`` or the end: False."""
         layout = self._layout
         while True:
@@ -67,7 +67,7 @@ class Chains:
                 if base + at >= until:
                     source.at = at
                     return False
-                if layout.step(data, at) != BROKEN and self._holds(data, base, base + at):
+                if layout.step(data, at) != NOT_A_HEADER and self._holds(data, base, base + at):
                     source.at = at
                     return True
             source.at = last + 1 if whole else len(data)
@@ -84,9 +84,9 @@ class Chains:
             self._follow(chain, data, base)
         if chain.tip >= enough:
             return True
-        if chain.end == CUT:
+        if chain.end == CUT_OFF:
             return chain.count - before >= _ENOUGH
-        return chain.end == CERTAIN
+        return chain.end == CONCLUSIVE
 
     def _begin(self, data: bytes, base: int, place: int) -> tuple[_Chain, int]:
         """A new chain, which may turn out to be the beginning of a known one."""
@@ -108,7 +108,7 @@ class Chains:
     def _follow(self, chain: _Chain, data: bytes, base: int) -> None:
         at = chain.tip - base
         if at == len(data):
-            chain.end = CERTAIN
+            chain.end = CONCLUSIVE
             return
         after = self._layout.step(data, at)
         if after < 0:

@@ -11,14 +11,21 @@ from collections.abc import Iterator
 from io import BytesIO
 
 from kafka_admin_proto.capture.files import pcap, pcapng
-from kafka_admin_proto.capture.files.buffered import FOREVER, Buffered, Packet, Report, Stream, cut
+from kafka_admin_proto.capture.files.buffered import (
+    NO_END,
+    BufferedSource,
+    ByteStream,
+    Packet,
+    Report,
+    truncation,
+)
 from kafka_admin_proto.errors import DumpError, MissingExtraError
 
 _PIECE = 256 * 1024
 #: What ``xz -9`` needs is a quarter of this.
 _XZ_MEMORY = 256 * 1024 * 1024
 #: Bytes that tell the format.
-LONGEST_MAGIC = 6
+MAGIC_BYTES = 6
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
@@ -29,7 +36,7 @@ _COMPRESSED = (_GZIP_MAGIC, _XZ_MAGIC, _ZSTD_MAGIC)
 class _Xz:
     """Reads xz, with a limit on memory that ``lzma.LZMAFile`` does not have."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
         self._new()
 
@@ -60,7 +67,7 @@ class _Xz:
 class _Again:
     """A stream whose first bytes were looked at already, for decompressors."""
 
-    def __init__(self, source: Buffered) -> None:
+    def __init__(self, source: BufferedSource) -> None:
         self._source = source
 
     def read(self, size: int = -1) -> bytes:
@@ -73,13 +80,13 @@ class _Again:
         return piece
 
 
-def open_packets(stream: Stream) -> Buffered:
+def open_packets(stream: ByteStream) -> BufferedSource:
     """A capture's bytes, decompressed if need be."""
-    source = Buffered(stream)
-    source.have(LONGEST_MAGIC)
-    head = source.data[:LONGEST_MAGIC]
+    source = BufferedSource(stream)
+    source.have(MAGIC_BYTES)
+    head = source.data[:MAGIC_BYTES]
     if head.startswith(_COMPRESSED):
-        return Buffered(_decompressed(_Again(source), head))
+        return BufferedSource(_decompressed(_Again(source), head))
     return source
 
 
@@ -92,7 +99,7 @@ def is_capture(head: bytes) -> bool:
     return is_capture(source.data[source.at : source.at + 4])
 
 
-def _decompressed(stream: _Again, head: bytes) -> Stream:
+def _decompressed(stream: _Again, head: bytes) -> ByteStream:
     """What a gzip, xz or zstd stream holds, decompressed as it is read."""
     if head.startswith(_GZIP_MAGIC):
         import gzip
@@ -106,14 +113,14 @@ def _decompressed(stream: _Again, head: bytes) -> Stream:
         raise MissingExtraError(
             "a zstd-compressed capture needs zstandard: pip install 'kafka-admin-proto[capture]'"
         ) from None
-    reader: Stream = zstandard.ZstdDecompressor().stream_reader(
+    reader: ByteStream = zstandard.ZstdDecompressor().stream_reader(
         stream,  # type: ignore[arg-type]  # as above
         read_across_frames=True,
     )
     return reader
 
 
-def read_packets(source: Buffered, report: Report, end: int = FOREVER) -> Iterator[Packet]:
+def read_packets(source: BufferedSource, report: Report, end: int = NO_END) -> Iterator[Packet]:
     """The packets of a capture that begin before the byte ``end``, in order.
 
     ``report`` is told what is no packet, in its place.
@@ -125,7 +132,7 @@ def read_packets(source: Buffered, report: Report, end: int = FOREVER) -> Iterat
     elif magic in pcap.MAGICS:
         header = pcap.read_file_header(source.data[source.at :])
         if header is None:
-            report(source.position, cut(source, "file header"))
+            report(source.position, truncation(source, "file header"))
             return
         source.at += pcap.FILE_HEADER
         yield from pcap.read_pcap(source, header, report, end)

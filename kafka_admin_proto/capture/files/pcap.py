@@ -8,15 +8,20 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kafka_admin_proto.capture.files.buffered import (
-    FOREVER,
-    LARGEST_PACKET,
-    Buffered,
+    MAX_PACKET_BYTES,
+    NO_END,
+    BufferedSource,
     Packet,
     Report,
-    cut,
-    damaged,
+    damage,
+    truncation,
 )
-from kafka_admin_proto.capture.files.header_recovery import BROKEN, CUT, Chains, Layout
+from kafka_admin_proto.capture.files.header_recovery import (
+    CUT_OFF,
+    NOT_A_HEADER,
+    HeaderRecovery,
+    Layout,
+)
 
 FILE_HEADER = 24
 PACKET_HEADER = 16
@@ -32,7 +37,7 @@ MAGICS = {
 #: MAXIMUM_SNAPLEN.
 USUAL_LARGEST = 256 * 1024
 #: Bytes that a packet had on the wire at most.
-LARGEST_ORIGINAL = LARGEST_PACKET - 1
+LARGEST_ORIGINAL = MAX_PACKET_BYTES - 1
 
 
 class FileHeader(NamedTuple):
@@ -48,12 +53,12 @@ class FileHeader(NamedTuple):
 
 
 def read_file_header(data: bytes) -> FileHeader | None:
-    """From the first BEGINNING bytes, or all; None where the header is cut. MAGICS begin it."""
+    """From the first BEGINNING bytes, or all; None where it is cut. MAGICS begin it."""
     if len(data) < FILE_HEADER:
         return None
     order, resolution = MAGICS[data[:4]]
     snap, network = struct.unpack_from(f"{order}2I", data, 16)
-    largest = max(snap, USUAL_LARGEST) if snap <= LARGEST_PACKET else USUAL_LARGEST
+    largest = max(snap, USUAL_LARGEST) if snap <= MAX_PACKET_BYTES else USUAL_LARGEST
     regular = True
     if len(data) >= BEGINNING:
         size, original = struct.unpack_from(f"{order}2I", data, FILE_HEADER + 8)
@@ -80,14 +85,14 @@ def layout(header: FileHeader) -> Layout:
 
     def step(data: bytes, at: int) -> int:
         if at + PACKET_HEADER > len(data):
-            return CUT
+            return CUT_OFF
         fraction, size, original = unpack(data, at)
         if fraction >= resolution or not 0 < size <= largest:
-            return BROKEN
+            return NOT_A_HEADER
         if not size <= original <= LARGEST_ORIGINAL:
-            return BROKEN
+            return NOT_A_HEADER
         after: int = at + PACKET_HEADER + size
-        return after if after <= len(data) else CUT
+        return after if after <= len(data) else CUT_OFF
 
     times, sizes, originals = (
         up_to(each, order) for each in (resolution - 1, largest, LARGEST_ORIGINAL)
@@ -112,7 +117,7 @@ def up_to(number: int, order: str) -> bytes:
 
 
 def read_pcap(
-    source: Buffered, header: FileHeader, report: Report, end: int = FOREVER
+    source: BufferedSource, header: FileHeader, report: Report, end: int = NO_END
 ) -> Iterator[Packet]:
     """The packets that begin before the byte ``end``, from where the source is."""
     resolution, link, largest = header.resolution, header.link, header.largest
@@ -142,12 +147,12 @@ def read_pcap(
         if fault := fault_of(header, size, original):
             at = source.position
             source.at += 1
-            found = Chains(layout(header)).find(source)
-            report(at, damaged(source, at, fault, found=found))
+            found = HeaderRecovery(layout(header)).find(source)
+            report(at, damage(source, at, fault, found=found))
             if not found:
                 return
         elif not source.have(PACKET_HEADER + size):
-            report(source.position, cut(source, "packet"))
+            report(source.position, truncation(source, "packet"))
             return
     if source.position < end and (source.at < len(source.data) or source.fault):
-        report(source.position, cut(source, "packet header"))
+        report(source.position, truncation(source, "packet header"))

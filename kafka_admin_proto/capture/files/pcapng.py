@@ -13,15 +13,21 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from kafka_admin_proto.capture.files.buffered import (
-    FOREVER,
-    LARGEST_PACKET,
-    Buffered,
+    MAX_PACKET_BYTES,
+    NO_END,
+    BufferedSource,
     Packet,
     Report,
-    cut,
-    damaged,
+    damage,
+    truncation,
 )
-from kafka_admin_proto.capture.files.header_recovery import BROKEN, CERTAIN, CUT, Chains, Layout
+from kafka_admin_proto.capture.files.header_recovery import (
+    CONCLUSIVE,
+    CUT_OFF,
+    NOT_A_HEADER,
+    HeaderRecovery,
+    Layout,
+)
 
 MAGIC = b"\x0a\x0d\x0d\x0a"
 _ORDERS = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
@@ -30,7 +36,7 @@ _STATE_BLOCKS = (_SECTION, _INTERFACE)
 _PACKET_BLOCKS = (_PACKET, _SIMPLE, _ENHANCED)
 #: The smallest block, and the largest: a packet with its options.
 _LEAST = 12
-_LARGEST_BLOCK = LARGEST_PACKET + 4096
+_LARGEST_BLOCK = MAX_PACKET_BYTES + 4096
 #: After damage: the largest block that is recognised, and how far others must follow it.
 _USUAL_BLOCK = 260 * 1024
 _REACH = 256 * 1024
@@ -68,14 +74,14 @@ class State(NamedTuple):
 class Blocks:
     """Goes through blocks, from where the source is; ``state`` is what those before it said."""
 
-    def __init__(self, source: Buffered, state: State | None = None) -> None:
+    def __init__(self, source: BufferedSource, state: State | None = None) -> None:
         self._source = source
         self._order = state.order if state else "<"
         self._interfaces = state.interfaces[: state.known] if state else []
         #: Of the block that the source is at.
         self._kind = self._size = 0
 
-    def packets(self, report: Report, end: int = FOREVER) -> Iterator[Packet]:
+    def packets(self, report: Report, end: int = NO_END) -> Iterator[Packet]:
         """The packets of the blocks that begin before the byte ``end``.
 
         Bad blocks that follow each other are one fault, which goes on behind ``end``.
@@ -98,7 +104,7 @@ class Blocks:
                 bad = bad or (source.position, str(error))
             else:
                 if bad:
-                    report(bad[0], damaged(source, *bad))
+                    report(bad[0], damage(source, *bad))
                     bad = None
                     if source.position >= end:
                         return
@@ -108,9 +114,9 @@ class Blocks:
                 yield packet
         left = source.at < len(source.data)
         if bad:
-            report(bad[0], damaged(source, *bad, found=left))
+            report(bad[0], damage(source, *bad, found=left))
         if source.position < end and (left or (source.fault and not bad)):
-            report(source.position, cut(source, "block"))
+            report(source.position, truncation(source, "block"))
 
     def last_before(self, end: int) -> tuple[int, State]:
         """Where the last block before the byte ``end`` begins, and the state there."""
@@ -153,7 +159,7 @@ class Blocks:
 
     def _find(self) -> bool:
         self._source.at += 1
-        return Chains(_layout(self._order)).find(self._source)
+        return HeaderRecovery(_layout(self._order)).find(self._source)
 
     def _block(self) -> Packet | None:
         """The packet of the block here, if it has one."""
@@ -229,22 +235,22 @@ def _layout(order: str) -> Layout:
 
     def step(data: bytes, at: int) -> int:
         if at + _LEAST > len(data):
-            return CUT
+            return CUT_OFF
         if section := data.startswith(MAGIC, at):
             magic = data[at + 8 : at + 12]
             if magic not in _ORDERS:
-                return BROKEN
+                return NOT_A_HEADER
             _, size = _HEADS[_ORDERS[magic]](data, at)
         else:
             _, size = head(data, at)
         if size < _LEAST or size % 4 or size > _USUAL_BLOCK:
-            return BROKEN
+            return NOT_A_HEADER
         after: int = at + size
         if after > len(data):
-            return CUT
+            return CUT_OFF
         if data[at + 4 : at + 8] != data[after - 4 : after]:
-            return BROKEN
-        return CERTAIN if section else after
+            return NOT_A_HEADER
+        return CONCLUSIVE if section else after
 
     listed = b"[\\x01-\\x06\\x0a]"
     usual = b"[\\x00-\\x%02x]" % (_USUAL_BLOCK >> 16)

@@ -6,7 +6,7 @@ import os
 from types import TracebackType
 from typing import Protocol, Self
 
-from kafka_admin_proto.capture.files.buffered import Buffered
+from kafka_admin_proto.capture.files.buffered import BufferedSource
 
 #: What is read at once: an object store takes a while for any answer.
 _PIECE = 2 * 1024 * 1024
@@ -53,7 +53,7 @@ class LocalFile:
         self.close()
 
 
-class Reading(Buffered):
+class BufferedFile(BufferedSource):
     """Reads a file on from a byte, up to the size that it has now.
 
     Errors come out, unlike those of a stream: whoever reads may try again.

@@ -1,16 +1,17 @@
-"""Where reading a whole pcap file gets to from a byte on, without reading all that is before it.
+"""Split alignment: finds the first packet of a part of a pcap file without reading what is before.
 
-No mark tells where a packet begins; but wherever reading may come from, it soon gets to the same
-places. Reading is at a packet's header, and next at the byte behind that packet; or it has passed
-over damage, to the first place that holds (``chains``). So it gets into a window
+pcap has no mark at the start of a packet. A reader that starts at the beginning of the file is, at
+any moment, either at a packet's header, and next at the byte behind that packet; or it has found
+damage, and skips to the first header that header recovery accepts (`header_recovery`). So a reader
+can enter a window of the file in two ways only:
 
-- to the byte behind a packet whose header is before the window, no further than a packet is long:
-  all that can be such a header are looked at, in payloads as well;
-- or to the first place in it that holds, when it comes from damage.
+- at the byte behind a packet whose header is before the window, at most one largest packet before
+  it: every place there that could be such a header is a candidate, inside payloads as well;
+- at the first header inside the window that header recovery accepts, when it comes from damage.
 
-Each of these is followed through the window. Where all end up at the same place, that is it,
-whatever stands in payloads and whatever is damaged: no guess is in it. Else the window gets larger,
-up to the whole of the file before the byte.
+Every candidate is followed through the window. If all of them arrive at the same place, the real
+reader arrives there too, whatever the payloads hold and whatever is damaged: nothing is guessed. If
+they do not, the window grows, up to all of the file before the part.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ import struct
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from kafka_admin_proto.capture.files.buffered import FOREVER
-from kafka_admin_proto.capture.files.header_recovery import Chains
+from kafka_admin_proto.capture.files.buffered import NO_END
+from kafka_admin_proto.capture.files.header_recovery import HeaderRecovery
 from kafka_admin_proto.capture.files.pcap import (
     FILE_HEADER,
     LARGEST_ORIGINAL,
@@ -31,7 +32,7 @@ from kafka_admin_proto.capture.files.pcap import (
     layout,
     up_to,
 )
-from kafka_admin_proto.capture.files.random_access import RandomAccess, Reading
+from kafka_admin_proto.capture.files.random_access import BufferedFile, RandomAccess
 
 #: The first window, in packets of the largest size, and how much larger each next one is.
 _WINDOW, _LARGER = 4, 4
@@ -56,8 +57,8 @@ def first_packet(file: RandomAccess, header: FileHeader, start: int) -> int:
 def _from_anywhere(file: RandomAccess, header: FileHeader, window: int, start: int) -> int | None:
     """None where it matters how reading gets into the window, which begins at a byte."""
     places = set(_behind_packets(file, header, window))
-    chains = Chains(layout(header))
-    search = Reading(file, window, file.read_at(window, chains.look + _NEAR))
+    chains = HeaderRecovery(layout(header))
+    search = BufferedFile(file, window, file.read_at(window, chains.look + _NEAR))
     if chains.find(search, start + _FAR):
         places.add(search.position)
     elif search.position < start + _FAR:
@@ -89,7 +90,7 @@ def _followed(
     places: set[int],
     at: int,
     start: int,
-    until: int = FOREVER,
+    until: int = NO_END,
 ) -> set[int] | None:
     """Where reading gets to from ``start`` on that is at one of the places, none before ``at``.
 
@@ -119,7 +120,7 @@ class _Piece:
         self._header = header
         self._sizes = struct.Struct(f"{header.order}8x2I").unpack_from
         self._start, self._end, self._until = start, end, until
-        self._chains = Chains(layout(header))
+        self._chains = HeaderRecovery(layout(header))
         self._data = file.read_at(start, end - start + self._chains.look)
         #: Places → where reading gets to from there.
         self._known: dict[int, int] = {}
@@ -157,7 +158,7 @@ class _Piece:
             holding = self._holding[next_one]
             if self._first_from[holding] <= place:
                 return holding
-        source = Reading(self._file, self._start, self._data)
+        source = BufferedFile(self._file, self._start, self._data)
         source.at = place - self._start
         if self._chains.find(source, self._until):
             found = source.position

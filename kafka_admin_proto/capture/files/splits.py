@@ -20,14 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_admin_proto.capture.files import pcap, pcapng
-from kafka_admin_proto.capture.files.buffered import Buffered, Packet, Report
-from kafka_admin_proto.capture.files.opening import LONGEST_MAGIC, open_packets, read_packets
-from kafka_admin_proto.capture.files.random_access import RandomAccess, Reading
+from kafka_admin_proto.capture.files.buffered import BufferedSource, Packet, Report
+from kafka_admin_proto.capture.files.opening import MAGIC_BYTES, open_packets, read_packets
+from kafka_admin_proto.capture.files.random_access import BufferedFile, RandomAccess
 from kafka_admin_proto.capture.files.split_alignment import first_packet
 from kafka_admin_proto.errors import DumpError
 
 #: Bytes from the beginning of a file that ``splittable`` and ``split_points`` look at.
-HEAD = LONGEST_MAGIC
+HEAD = MAGIC_BYTES
 #: Parts of a pcapng file at most.
 MOST_PCAPNG_SPLITS = 16
 
@@ -61,7 +61,7 @@ def read_split(
     then told for the file decompressed. OSError comes out as ``read_at`` raises it.
     """
     head = file.read_at(0, pcap.BEGINNING)
-    source = Reading(file, 0)
+    source = BufferedFile(file, 0)
     if start == 0 and splittable(head):
         yield from _with_positions(source, read_packets(source, report, end))
     elif start == 0:
@@ -76,15 +76,17 @@ def read_split(
                 report(at, error)
 
         at, state = pcapng.Blocks(source).last_before(start)
-        source = Reading(file, at)
+        source = BufferedFile(file, at)
         for packet in pcapng.Blocks(source, state).packets(of_this_part, end):
             if source.started >= start:
                 yield source.started, packet
     elif head[:4] in pcap.MAGICS and (header := pcap.read_file_header(head)):
-        source = Reading(file, first_packet(file, header, start))
+        source = BufferedFile(file, first_packet(file, header, start))
         yield from _with_positions(source, pcap.read_pcap(source, header, report, end))
 
 
-def _with_positions(source: Buffered, packets: Iterator[Packet]) -> Iterator[tuple[int, Packet]]:
+def _with_positions(
+    source: BufferedSource, packets: Iterator[Packet]
+) -> Iterator[tuple[int, Packet]]:
     for packet in packets:
         yield source.passed + source.start, packet

@@ -14,7 +14,7 @@ from kafka_admin_proto.errors import FrameError
 from kafka_admin_proto.protocol.frames import check_frame_size
 
 #: Bytes that collect out of step before the older ones are given up.
-MAX_SEARCHED = 4 * 1024 * 1024
+MAX_UNSYNCED_BYTES = 4 * 1024 * 1024
 
 
 class FrameSink(Protocol):
@@ -79,7 +79,7 @@ class Framer:
                     return
             self._sink.searching(ts)
             if not self.in_step:
-                if len(self.buffer) > MAX_SEARCHED:
+                if len(self.buffer) > MAX_UNSYNCED_BYTES:
                     self.give_up(len(self.buffer) // 2, ts)
                 return
 

@@ -30,10 +30,10 @@ _HTTP_LINE = re.compile(rb"(?:[A-Z]{3,7} \S+ HTTP/1\.[01]|HTTP/1\.[01] \d{3}[^\r
 #: Of TLS, with what encryption may add.
 _LARGEST_RECORD = (1 << 14) + 2048
 #: Bytes of each side that recognising takes; hellos are in the first few packets.
-ENOUGH = 4096
+HEAD_BYTES = 4096
 
 
-def is_stranger(start: bytes, *, surely: bool = False) -> bool:
+def is_foreign(start: bytes, *, surely: bool = False) -> bool:
     """Whether a side that starts with these bytes does not speak Kafka.
 
     ``surely``: the bytes may be any of a stream, so that a few alike are not enough.

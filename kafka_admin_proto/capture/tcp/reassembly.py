@@ -10,7 +10,7 @@ MAX_WAITING = 16 * 1024 * 1024
 _MOST_PIECES = 65_536
 #: Microseconds of the capture that they wait at most: longer than a retransmission takes. What the
 #: peer has acknowledged is never sent again, so that it is only looked for a moment longer.
-PATIENCE = 10_000_000
+REASSEMBLY_TIMEOUT_US = 10_000_000
 _ACKNOWLEDGED_PATIENCE = 200_000
 #: A segment this far behind, or ahead, is from another connection on the same ports.
 _FAR = 16 * 1024 * 1024
@@ -38,7 +38,7 @@ class _Piece(NamedTuple):
     ts: int
 
 
-class Direction:
+class StreamReassembler:
     """What one side sends. Positions count from the first byte after SYN, or the first captured."""
 
     __slots__ = ("_fin", "_since", "_waiting", "_waiting_bytes", "position", "sequence", "sink")
@@ -155,7 +155,7 @@ class Direction:
         while waiting and (
             self._waiting_bytes > MAX_WAITING
             or len(waiting) > _MOST_PIECES
-            or ts - self._since > PATIENCE
+            or ts - self._since > REASSEMBLY_TIMEOUT_US
         ):
             self._skip(ts)
 

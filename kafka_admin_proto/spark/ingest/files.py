@@ -17,7 +17,7 @@ from pyarrow import fs
 
 from kafka_admin_proto.capture import request_log
 from kafka_admin_proto.capture.captures import first_packet
-from kafka_admin_proto.capture.dumps.text import SAMPLE
+from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.files.opening import is_capture
 from kafka_admin_proto.capture.files.splits import split_points, splittable
 
@@ -171,7 +171,7 @@ def open_part(part: Part) -> OpenFile:
 
 def open_stream(name: str) -> io.BufferedReader:
     """A file from its start."""
-    return io.BufferedReader(OpenFile(name).native, SAMPLE)
+    return io.BufferedReader(OpenFile(name).native, SAMPLE_BYTES)
 
 
 def _located(name: str) -> tuple[fs.FileSystem, str]:
@@ -283,7 +283,7 @@ def _look(name: str, split_size: int) -> Look:
     try:
         with OpenFile(name) as file:
             size = file.size
-            head = file.read_at(0, SAMPLE)
+            head = file.read_at(0, SAMPLE_BYTES)
     except OSError as error:
         return Look(0, name, problem=str(error))
     fingerprint = Fingerprint.of(head, size)

@@ -7,8 +7,8 @@ import pickle
 from typing import Any
 
 from kafka_admin_proto import __version__
-from kafka_admin_proto.capture.connection.connection import Settings
-from kafka_admin_proto.capture.connection.conversation import Flow
+from kafka_admin_proto.capture.connection.connection import DecodeOptions
+from kafka_admin_proto.capture.connection.conversation import Conversation
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.errors import KafkaAdminProtoError
 
@@ -40,7 +40,9 @@ class _Unpickler(pickle.Unpickler):
         return self._shared[pid]
 
 
-def write_flow(flow: Flow, settings: Settings, out: list[DecodedFrame]) -> bytes | None:
+def write_flow(
+    flow: Conversation, settings: DecodeOptions, out: list[DecodedFrame]
+) -> bytes | None:
     """All that the flow needs to go on, but for what it was made with: key, ``settings``, ``out``.
 
     Between two connections that is how many there were, and None where there was none.
@@ -53,18 +55,20 @@ def write_flow(flow: Flow, settings: Settings, out: list[DecodedFrame]) -> bytes
     return to.getvalue()
 
 
-def read_flow(data: bytes, key: bytes, settings: Settings, out: list[DecodedFrame]) -> Flow:
+def read_flow(
+    data: bytes, key: bytes, settings: DecodeOptions, out: list[DecodedFrame]
+) -> Conversation:
     """The flow that was written, with this key and these settings. Raises StateError.
 
     As with any pickle, the bytes must come from where only this package writes: a checkpoint.
     """
     if data.isdigit():
-        return Flow(key, settings, out, int(data))
+        return Conversation(key, settings, out, int(data))
     written_by, _, rest = data.partition(b"\n")
     if written_by + b"\n" != _WRITTEN_BY:
         raise StateError(
             f"the stream's state was written by {written_by.decode('utf-8', 'replace')!r} and this "
             f"is {__version__}: finish the stream with that version, or start a new one"
         )
-    flow: Flow = _Unpickler(rest, {"settings": settings, "out": out}).load()
+    flow: Conversation = _Unpickler(rest, {"settings": settings, "out": out}).load()
     return flow

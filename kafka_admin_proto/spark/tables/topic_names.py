@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 
-from kafka_admin_proto.capture.connection.topic_names import LONGEST_NAME, MAX_TOPICS
+from kafka_admin_proto.capture.connection.topic_names import MAX_NAME_CHARS, MAX_TOPICS
 from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
 
@@ -81,7 +81,7 @@ def first_told(batches: Iterable[pa.RecordBatch]) -> Told:
             if direction != "response" or line is not None or body is None:
                 continue
             for topic in getattr(_telling.decode(body), TELLING[api]):
-                if topic.name and len(topic.name) <= LONGEST_NAME and topic.topic_id != _ZERO_ID:
+                if topic.name and len(topic.name) <= MAX_NAME_CHARS and topic.topic_id != _ZERO_ID:
                     _learn(names, topic.topic_id, topic.name, place)
     return names
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from kafka_admin_proto.capture.connection.connection import Settings
-from kafka_admin_proto.capture.connection.conversation import Flow
-from kafka_admin_proto.capture.connection.topic_names import NamesSoFar
+from kafka_admin_proto.capture.connection.connection import DecodeOptions
+from kafka_admin_proto.capture.connection.conversation import Conversation
+from kafka_admin_proto.capture.connection.topic_names import TopicNamesAt
 from kafka_admin_proto.capture.frames import FETCH_KEY, NO_NAMES, RECORD_KEYS, DecodedFrame
 from kafka_admin_proto.capture.request_log import frames_of_line
 from kafka_admin_proto.errors import DumpError
@@ -86,10 +86,10 @@ class Reading(msgspec.Struct, frozen=True):
     limit: int = DEFAULT_FRAME_LIMIT
     bodies: Collection[int] | None = None
 
-    def settings(self) -> Settings:
+    def settings(self) -> DecodeOptions:
         """The settings of a conversation that is read so."""
         bodies = self.bodies if self.body else ()
-        return Settings(limit=self.limit, dialect=self.dialect, bodies=bodies)
+        return DecodeOptions(limit=self.limit, dialect=self.dialect, bodies=bodies)
 
 
 AS_USUAL = Reading()
@@ -122,7 +122,7 @@ class _Rows:
 
     def add(self, frame: DecodedFrame, place: int) -> None:
         reading = self._reading
-        if isinstance(frame.topic_names, NamesSoFar):
+        if isinstance(frame.topic_names, TopicNamesAt):
             # What a connection has when it is given up belongs to its last packet.
             place = frame.topic_names.at
         frame.topic_names = NO_NAMES
@@ -185,7 +185,7 @@ class _Walker:
         self._settings = reading.settings()
         self.rows = _Rows(reading, FRAMES if stream is None else STREAMED)
         self._out: list[DecodedFrame] = []
-        self._flow: Flow | None = None
+        self._flow: Conversation | None = None
         self._key = b""
         self._clock = 0
         #: File and problem → the sum of ``missing``, and the last place.
@@ -203,7 +203,7 @@ class _Walker:
             flow = self._flow
             if flow is None:
                 self._key = key
-                flow = self._flow = Flow(key, self._settings, self._out)
+                flow = self._flow = Conversation(key, self._settings, self._out)
             self._clock = clock
             flow.segment(end, sequence, flags, payload, missing, acknowledged, ts, place, capture)
             if self._out:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.capture import READERS, Block, read_blocks
 from kafka_admin_proto.capture.dumps import rows
-from kafka_admin_proto.capture.dumps.text import SAMPLE
+from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.errors import DumpError
 from tests.capture.dumps import formatters
 from tests.everything import draws, sample
@@ -397,7 +397,7 @@ def test_raw_is_what_is_no_text(data: bytes) -> None:
 @pytest.mark.parametrize("name", ["hex, prefixes", "hex, \\x", "hex stream", "c array", "base64"])
 @pytest.mark.parametrize("lead", range(8))
 def test_the_sample_may_be_cut_anywhere(name: str, lead: int) -> None:
-    data = random.Random(lead).randbytes(SAMPLE)
+    data = random.Random(lead).randbytes(SAMPLE_BYTES)
     comment = "#" * lead + "\n" if lead else ""
     assert only(comment + ONE_BLOCK[name][1](data)) == data
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 
 from kafka_admin_proto.capture.files import pcap, pcapng, split_alignment
-from kafka_admin_proto.capture.files.buffered import Buffered, Packet, Stream
+from kafka_admin_proto.capture.files.buffered import BufferedSource, ByteStream, Packet
 from kafka_admin_proto.capture.files.opening import read_packets
 from kafka_admin_proto.capture.files.random_access import RandomAccess
 from kafka_admin_proto.capture.files.splits import read_split
@@ -61,10 +61,10 @@ class Trickle:
         return self._stream.read(min(size, self._dice.randrange(1, 100)))
 
 
-def whole(stream: Stream) -> Found:
+def whole(stream: ByteStream) -> Found:
     """Packets and faults in their order, and where they begin."""
     found: Found = []
-    source = Buffered(stream)
+    source = BufferedSource(stream)
     for packet in read_packets(source, into(found)):
         found.append((source.started, packet))
     return found

@@ -4,7 +4,7 @@ After SaslHandshake v0 the client's password, or what proves it, follows with on
 Where packets are missing, or a size is damaged, such a token is read as a request of some api. One
 rule holds: of a connection that has handshaken with version 0, or may have, nothing is shown but
 what decodes whole as a request of a known api and version, or as the response to one. A dump has
-no connections that could be followed: ``DumpDoubt`` has what holds there.
+no connections that could be followed: ``DumpTokenGuard`` has what holds there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_VERSIONS = 100
 _SASL_START = re.compile(rb"\0.{3}\0[\x11\x24]\0[\0-\x02]", re.DOTALL)
 
 
-class TokenDoubt:
+class TokenGuard:
     """What is known of one connection, request by request."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class TokenDoubt:
             frame.may_be_secret = True
 
 
-class DumpDoubt:
+class DumpTokenGuard:
     """What is known of one dump, frame by frame: it may have any part of any connection.
 
     Nobody knows what came before its first frame, and requests that decode say nothing of the
