@@ -30,7 +30,7 @@ TESTS  ?= -n 2 --dist loadgroup
 CONFORMANCE_VALUES ?= 2
 # What runs on the compiled engine: all that reads and writes bytes.
 SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol/test_payloads.py \
-	tests/protocol/test_frames.py tests/records/test_batches.py tests/speed
+	tests/protocol/test_frames.py tests/records/batches/test_batches.py tests/speed
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 
@@ -92,18 +92,18 @@ check: $(SPARK) $(PYRIGHT)
 	$(RUN) -m ruff format --check
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports
-	$(RUN) -m tools.generate --check
+	$(RUN) -m tools.definitions.generate --check
 	KAFKA_ADMIN_PROTO_PROFILE=exhaustive $(RUN) -m pytest -q tests/test_pyright.py
-	$(RUN) -m tools.conformance --values $(CONFORMANCE_VALUES)
+	$(RUN) -m tools.oracles.conformance --values $(CONFORMANCE_VALUES)
 
 bench: $(PEERS)
-	KAFKA_ADMIN_PROTO_PURE=1 $(RUN) -m tools.bench --write
+	KAFKA_ADMIN_PROTO_PURE=1 $(RUN) -m tools.benchmarks.codecs --write
 
 bench-captures: $(READY)
-	$(RUN) -m tools.bench_capture --write
+	$(RUN) -m tools.benchmarks.capture --write
 
 bench-spark: $(SPARK)
-	$(RUN) -m tools.bench_spark --write
+	$(RUN) -m tools.benchmarks.spark --write
 
 fuzz: $(FUZZER)
 	$(RUN) -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
@@ -112,17 +112,17 @@ fuzz-speed: $(ENGINE)
 	$(RUN) -m tests.fuzz.sanitized --seconds $(FUZZ_SECONDS) $(SPEED_TARGETS)
 
 bench-speed: $(ENGINE) $(PEERS)
-	$(RUN) -m tools.bench_speed --write
+	$(RUN) -m tools.benchmarks.speed --write
 
 conformance: $(READY)
-	$(RUN) -m tools.conformance --write
+	$(RUN) -m tools.oracles.conformance --write
 
 drift: $(READY)
-	$(RUN) -m tools.drift $(RELEASE)
+	$(RUN) -m tools.definitions.drift $(RELEASE)
 
 generate: $(READY)
-	$(RUN) -m tools.generate
+	$(RUN) -m tools.definitions.generate
 
 import-schemas: $(READY)
-	$(RUN) -m tools.import_schemas
-	$(RUN) -m tools.generate
+	$(RUN) -m tools.definitions.import_schemas
+	$(RUN) -m tools.definitions.generate

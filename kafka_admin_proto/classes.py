@@ -1,7 +1,7 @@
 """Definitions loaded at run time, and their value classes, which no generator wrote.
 
-The classes are what ``tools/generate.py`` writes for shipped messages: the same bases, attributes,
-defaults and marks; a test holds the two equal.
+The classes are what ``tools/definitions/generate.py`` writes for shipped messages: the same bases,
+attributes, defaults and marks; a test holds the two equal.
 """
 
 from __future__ import annotations

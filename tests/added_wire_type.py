@@ -26,7 +26,7 @@ from kafka_admin_proto.testing import messages
 from kafka_admin_proto.wire.fuse import fuse_json
 from kafka_admin_proto.wire.options import PLAIN_JSON
 from kafka_admin_proto.wire.scalar import scalar_type
-from tools.damage import damage
+from tools.oracles.damage import damage
 
 NAME = "VarintSample"
 ROW = SCALARS["varint"]

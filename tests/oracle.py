@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import pytest
 
-from tools.oracle import why_unavailable
+from tools.oracles.oracle import why_unavailable
 
 
 def require_oracle() -> None:

@@ -48,7 +48,7 @@ def test_the_pages_example_has_all_properties(tmp_path: Path) -> None:
     add_class(tmp_path / CLASSES, class_)
     definition = "schemas/kafka/VarintSample.json"
     (tmp_path / definition).write_text(json.dumps(SAMPLE))
-    run_in(tmp_path, "-m", "tools.generate")
+    run_in(tmp_path, "-m", "tools.definitions.generate")
     run_in(tmp_path, "-m", "ruff", "check", SCALARS, CLASSES)
     run_in(tmp_path, "-m", "ruff", "format", "--check", SCALARS, CLASSES)
     changed = {path for path, data in contents(tmp_path).items() if data != before.get(path)}

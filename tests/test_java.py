@@ -14,9 +14,9 @@ from kafka_admin_proto.messages.create_topics_request import CreatableTopic, Cre
 from kafka_admin_proto.schema.catalog import catalog
 from tests.everything import EXHAUSTIVE, SEED
 from tests.oracle import require_oracle
-from tools import conformance
-from tools.damage import with_wrong_lengths
-from tools.oracle import JavaOracle
+from tools.oracles import conformance
+from tools.oracles.damage import with_wrong_lengths
+from tools.oracles.oracle import JavaOracle
 
 #: Values of each (message, version), each way; `make conformance` has more.
 VALUES = 3 if EXHAUSTIVE else 1

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.oracle import require_oracle
-from tools.jars import definition_artifacts
-from tools.oracle import Decoded, JavaOracle, JavaRefusal
+from tools.oracles.jars import definition_artifacts
+from tools.oracles.oracle import Decoded, JavaOracle, JavaRefusal
 
 #: The newest release, and the last one that has the versions from before Kafka 4.
 RELEASES = ("4.4.0", "3.9.2")

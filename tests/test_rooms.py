@@ -25,7 +25,7 @@ BY_NAME = {
     "kafka_admin_proto/server/handlers/__init__.py": "a handler is loaded when it is asked for",
     "kafka_admin_proto/server/drafts/__init__.py": "the same for a draft's messages",
     "kafka_admin_proto/server/policies.py": "a policy is the user's own class, named by the user",
-    "kafka_admin_proto/records/compression.py": "cramjam is optional and has no types",
+    "kafka_admin_proto/records/compression/codecs.py": "cramjam is optional and has no types",
 }
 #: Names that load a module whose name is a value.
 LOADERS = {"import_module", "__import__", "exec_module", "load_module", "run_module", "run_path"}
@@ -43,7 +43,7 @@ VARINTS = "kafka_admin_proto/wire/varint.py"
 #: Function about varints in another module → why it is there.
 OTHER_VARINTS = {
     "kafka_admin_proto/wire/emit.py:rest_of_uvarint": "it emits the call of uvarint_at",
-    "kafka_admin_proto/records/record_format.py:read_records_v2": "a call for each number is slow",
+    "kafka_admin_proto/records/batches/record_format.py:read_records_v2": "calls are slow",
     "kafka_admin_proto/server/security/subjects.py:_identifier": "ASN.1's, highest digits first",
 }
 

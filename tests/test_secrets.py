@@ -38,7 +38,7 @@ from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.protocol import read_response, write_request, write_response
-from kafka_admin_proto.records.batches import Batch, Record, write_batch
+from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from kafka_admin_proto.render.fields import field_rows, masked_hex, secret_spans
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import MessageSpec

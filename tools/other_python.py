@@ -18,7 +18,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.jars import cache_folder
+from tools.oracles.jars import cache_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("python3", "python3-venv", "ca-certificates", "git", "xxd", "bsdextrautils")

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from kafka_admin_proto.codec import Codec
-from kafka_admin_proto.records.batches import DEFAULT_DECOMPRESSED_LIMIT, read_records
-from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
-from kafka_admin_proto.records.records_json import record_set_json
+from kafka_admin_proto.records.batches.batches import DEFAULT_DECOMPRESSED_LIMIT, read_records
+from kafka_admin_proto.records.batches.records_json import record_set_json
+from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.arrays import Array

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.records.batch_rows import BatchRows
-from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
+from kafka_admin_proto.records.batches.rows import BatchRows
+from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.render.explain import ExplainedRow, prefix_end
 from kafka_admin_proto.render.fields import FieldRow
 from kafka_admin_proto.schema.model import MessageSpec

@@ -12,15 +12,15 @@ from kafka_admin_proto.cli.lazy_group import LazyGroup
 
 #: Command → its module and name there; imported when it is asked for.
 _COMMANDS = {
-    "decode": ("decode", "decode"),
-    "error": ("error", "error"),
-    "explain": ("explain", "explain_command"),
-    "metadata": ("metadata", "metadata"),
-    "pipeline": ("pipeline", "pipeline"),
-    "report": ("report", "report"),
-    "schema": ("schema", "schema"),
-    "serve": ("serve", "serve"),
-    "serve-control": ("serve_control", "serve_control"),
+    "decode": ("captures.decode", "decode"),
+    "error": ("definitions.error", "error"),
+    "explain": ("captures.explain", "explain_command"),
+    "metadata": ("logs.metadata", "metadata"),
+    "pipeline": ("spark.pipeline", "pipeline"),
+    "report": ("spark.report", "report"),
+    "schema": ("definitions.schema", "schema"),
+    "serve": ("server.serve", "serve"),
+    "serve-control": ("server.control", "serve_control"),
 }
 _CLUSTER_COMMANDS = {
     "acls": ("admin.acls", "acls"),

@@ -36,35 +36,35 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.records.batches import read_batches, read_records, write_batch
-    from kafka_admin_proto.records.cluster_state import ClusterState
-    from kafka_admin_proto.records.control import (
+    from kafka_admin_proto.records.batches.batches import read_batches, read_records, write_batch
+    from kafka_admin_proto.records.batches.control import (
         ControlRecord,
         read_control_record,
         write_control_record,
     )
-    from kafka_admin_proto.records.known_topics import (
+    from kafka_admin_proto.records.batches.model import Batch, Record, RecordSet
+    from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+    from kafka_admin_proto.records.metadata.log import Replayed, replay
+    from kafka_admin_proto.records.segments.known_topics import (
         KnownRecord,
         read_known_record,
         write_known_record,
     )
-    from kafka_admin_proto.records.metadata_log import Replayed, replay
-    from kafka_admin_proto.records.model import Batch, Record, RecordSet
-    from kafka_admin_proto.records.partition_metadata import PartitionMetadata
-    from kafka_admin_proto.records.segments import Gap, read_segment
+    from kafka_admin_proto.records.segments.partition_metadata import PartitionMetadata
+    from kafka_admin_proto.records.segments.segments import Gap, read_segment
 else:
     from kafka_admin_proto.lazy_names import lazy_names
 
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "batches": ["read_batches", "read_records", "write_batch"],
-            "cluster_state": ["ClusterState"],
-            "control": ["ControlRecord", "read_control_record", "write_control_record"],
-            "known_topics": ["KnownRecord", "read_known_record", "write_known_record"],
-            "metadata_log": ["Replayed", "replay"],
-            "model": ["Batch", "Record", "RecordSet"],
-            "partition_metadata": ["PartitionMetadata"],
-            "segments": ["Gap", "read_segment"],
+            "batches.batches": ["read_batches", "read_records", "write_batch"],
+            "batches.control": ["ControlRecord", "read_control_record", "write_control_record"],
+            "batches.model": ["Batch", "Record", "RecordSet"],
+            "metadata.cluster_state": ["ClusterState"],
+            "metadata.log": ["Replayed", "replay"],
+            "segments.known_topics": ["KnownRecord", "read_known_record", "write_known_record"],
+            "segments.partition_metadata": ["PartitionMetadata"],
+            "segments.segments": ["Gap", "read_segment"],
         },
     )

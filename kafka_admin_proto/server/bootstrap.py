@@ -22,7 +22,7 @@ from kafka_admin_proto.messages.register_controller_record import (
     ControllerFeature,
     RegisterControllerRecord,
 )
-from kafka_admin_proto.records.metadata_names import METADATA_VERSION
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS, Listener
 from kafka_admin_proto.server.partition_changes import ELIGIBLE_REPLICAS

@@ -33,7 +33,7 @@ from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.records.cluster_state import Acl
+    from kafka_admin_proto.records.metadata.cluster_state import Acl
     from kafka_admin_proto.server.faults.faults import Faults
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
     from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy

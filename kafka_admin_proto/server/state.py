@@ -12,7 +12,7 @@ from uuid import UUID
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.messages.partition_record import PartitionRecord
 from kafka_admin_proto.protocol.versions import Api
-from kafka_admin_proto.records.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.server.brokers.view import (
     BROKER_LOGGER_RESOURCE,
     BROKER_RESOURCE,

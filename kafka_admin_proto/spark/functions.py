@@ -29,7 +29,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructType
 
-from kafka_admin_proto.records.batches import DEFAULT_DECOMPRESSED_LIMIT
+from kafka_admin_proto.records.batches.batches import DEFAULT_DECOMPRESSED_LIMIT
 from kafka_admin_proto.spark.columns.decode import Mode, Wanted, decode_array, value_type
 from kafka_admin_proto.spark.columns.encode import encode_array
 from kafka_admin_proto.spark.columns.frames import (

@@ -14,8 +14,8 @@ from kafka_admin_proto.admin.settings.jaas import read_jaas
 from tests.everything import draws
 from tests.java_tool import JavaTool
 from tests.oracle import require_oracle
-from tools.jars import fetch
-from tools.oracle import NEWEST
+from tools.oracles.jars import fetch
+from tools.oracles.oracle import NEWEST
 
 TOOL = Path(__file__).parents[1] / "java" / "JaasTool.java"
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"

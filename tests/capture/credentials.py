@@ -33,11 +33,11 @@ from kafka_admin_proto import (
 from kafka_admin_proto.capture.captures import CaptureDecoder
 from kafka_admin_proto.capture.connection.connection import DecodeOptions
 from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.cli.decode import _table_row
-from kafka_admin_proto.cli.explain import _cells, _hex_lines, _title, explanation_of
-from kafka_admin_proto.cli.filters import Filter, Shown
+from kafka_admin_proto.cli.captures.decode import _table_row
+from kafka_admin_proto.cli.captures.explain import _cells, _hex_lines, _title, explanation_of
+from kafka_admin_proto.cli.captures.filters import Filter, Shown
+from kafka_admin_proto.cli.captures.summary import summarise
 from kafka_admin_proto.cli.output import _cell
-from kafka_admin_proto.cli.summary import summarise
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
     ScramCredentialUpsertion,
 )

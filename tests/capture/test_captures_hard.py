@@ -26,7 +26,7 @@ from kafka_admin_proto import (
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.protocol import frame
-from kafka_admin_proto.records.batches import Batch, Record, write_batch
+from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from tests.capture import packets as made
 from tests.capture.packets import Packet, conversation, ip4, pcap

@@ -1,6 +1,7 @@
 """Captures of real brokers: every byte is in a frame, and Java's classes and tshark agree.
 
-`tools/captures.py` makes them with tcpdump, once; the group keeps them on one worker of xdist.
+`tools/traffic/captures.py` makes them with tcpdump, once; the group keeps them on one worker of
+xdist.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from tests.capture.credentials import Leaks, new_frames, outputs
 from tests.everything import EXHAUSTIVE
 from tests.oracle import require_oracle, skip_or_fail
-from tools import captures, tshark
-from tools.captures import Capture
-from tools.conformance import as_java
-from tools.oracle import Decoded, JavaOracle
+from tools.oracles import tshark
+from tools.oracles.conformance import as_java
+from tools.oracles.oracle import Decoded, JavaOracle
+from tools.traffic import captures
+from tools.traffic.captures import Capture
 
 pytestmark = [pytest.mark.xdist_group("live"), pytest.mark.exhaustive]
 

@@ -13,7 +13,7 @@ from kafka_admin_proto import FetchResponse, FetchSnapshotResponse, ProduceReque
 from kafka_admin_proto.capture.dumps.blocks import Block
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.cli.explain import explanation_of
+from kafka_admin_proto.cli.captures.explain import explanation_of
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.messages.delegation_token_record import DelegationTokenRecord
@@ -22,8 +22,8 @@ from kafka_admin_proto.messages.fetch_snapshot_response import PartitionSnapshot
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.messages.user_scram_credential_record import UserScramCredentialRecord
 from kafka_admin_proto.protocol import write_request
-from kafka_admin_proto.records.batches import Batch, Record, write_batch
-from kafka_admin_proto.records.metadata_records import METADATA_TOPIC, write_metadata_value
+from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
+from kafka_admin_proto.records.metadata.records import METADATA_TOPIC, write_metadata_value
 from kafka_admin_proto.render.explain import Explanation
 from kafka_admin_proto.render.html import PageFrame, html_page
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from kafka_admin_proto.cli import decode, explain, output
+from kafka_admin_proto.cli import output
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.captures import decode, explain
 from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows, shortened, wrapped
 from kafka_admin_proto.schema.catalog import catalog
 

@@ -11,7 +11,7 @@ import msgspec
 
 from kafka_admin_proto.classes import make_classes
 from kafka_admin_proto.errors import DecodeError, PartitionMetadataError, SchemaError
-from kafka_admin_proto.records.partition_metadata import PartitionMetadata
+from kafka_admin_proto.records.segments.partition_metadata import PartitionMetadata
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.kafka_json import read_message, write_message
 from kafka_admin_proto.schema.kip_lint import lint

@@ -12,12 +12,18 @@ from collections.abc import Iterator
 
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError, EncodeError
-from kafka_admin_proto.records.batches import Batch, Record, read_batches, read_records, write_batch
-from kafka_admin_proto.records.crc32c import crc32c
-from kafka_admin_proto.records.known_topics import KNOWN_TOPICS
-from kafka_admin_proto.records.metadata_records import write_metadata_value
-from kafka_admin_proto.records.model import COMPRESSIONS
-from kafka_admin_proto.records.records_json import records_json
+from kafka_admin_proto.records.batches.batches import (
+    Batch,
+    Record,
+    read_batches,
+    read_records,
+    write_batch,
+)
+from kafka_admin_proto.records.batches.crc32c import crc32c
+from kafka_admin_proto.records.batches.model import COMPRESSIONS
+from kafka_admin_proto.records.batches.records_json import records_json
+from kafka_admin_proto.records.metadata.records import write_metadata_value
+from kafka_admin_proto.records.segments.known_topics import KNOWN_TOPICS
 from kafka_admin_proto.schema.catalog import catalog
 from tests.fuzz.limits import bounded_memory
 from tests.fuzz.seeds import filled

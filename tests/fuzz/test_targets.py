@@ -16,7 +16,7 @@ from kafka_admin_proto.capture.tcp import framing
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.protocol import frames
 from kafka_admin_proto.protocol.connection import ServerConnection, scram
-from kafka_admin_proto.records import message_sets, record_format
+from kafka_admin_proto.records.batches import message_sets, record_format
 from kafka_admin_proto.schema import kafka_json
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.network.limits import Guard

@@ -23,7 +23,7 @@ from tests.placement.clusters import (
     replica_counts,
     squares,
 )
-from tools.jars import fetch
+from tools.oracles.jars import fetch
 
 #: One JVM for all.
 pytestmark = pytest.mark.xdist_group("placers")

@@ -19,7 +19,7 @@ from kafka_admin_proto.protocol.error_codes import (
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.names import python_name
 from tests.oracle import require_oracle
-from tools.oracle import JavaOracle
+from tools.oracles.oracle import JavaOracle
 
 
 def test_every_constant_is_kafkas() -> None:

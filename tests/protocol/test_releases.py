@@ -19,8 +19,8 @@ from kafka_admin_proto.protocol.versions import api_versions
 from kafka_admin_proto.render.meanings import api_name
 from kafka_admin_proto.schema.catalog import catalog
 from tests.oracle import require_oracle
-from tools import jars
-from tools.releases import RELEASES, read_release
+from tools.definitions.releases import RELEASES, read_release
+from tools.oracles import jars
 
 SOURCE = Path(__file__).parents[1] / "java" / "ReleaseApis.java"
 #: Apis of the right ClusterAction that tools send as well.

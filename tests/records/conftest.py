@@ -10,7 +10,7 @@ import pytest
 
 from tests.java_tool import JavaTool
 from tests.oracle import require_oracle
-from tools.jars import fetch
+from tools.oracles.jars import fetch
 
 TOOL = Path(__file__).parents[1] / "java" / "RecordsTool.java"
 _LIBRARIES = [

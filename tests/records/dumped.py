@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kafka_admin_proto.records.segment_rows import segment_rows
+from kafka_admin_proto.records.segments.rows import segment_rows
 from tests.java_tool import JVM_OPTIONS
 from tests.oracle import require_oracle
-from tools.jars import fetch_runtime
+from tools.oracles.jars import fetch_runtime
 
 RELEASE = "4.3.1"
 _DUMP = "org.apache.kafka.tools.DumpLogSegments"

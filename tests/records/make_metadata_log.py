@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tools.jars import fetch_runtime
+from tools.oracles.jars import fetch_runtime
 
 FOLDER = Path(__file__).parent / "data" / "__cluster_metadata-0"
 _FILL = Path(__file__).parents[1] / "java" / "FillMetadataLog.java"

@@ -16,10 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import DecodeError, MissingExtraError
-from kafka_admin_proto.records.batches import Batch, Record, read_batches, read_records, write_batch
-from kafka_admin_proto.records.compression import compress, decompress
-from kafka_admin_proto.records.lz4_frames import _xxh32_of_few
-from kafka_admin_proto.records.model import CompressionName
+from kafka_admin_proto.records.batches.batches import (
+    Batch,
+    Record,
+    read_batches,
+    read_records,
+    write_batch,
+)
+from kafka_admin_proto.records.batches.model import CompressionName
+from kafka_admin_proto.records.compression.codecs import compress, decompress
+from kafka_admin_proto.records.compression.lz4_frames import _xxh32_of_few
 from tests.everything import sample
 
 cramjam = pytest.importorskip("cramjam")
@@ -179,7 +185,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
 _MEASURE = """
 import resource, sys
 from kafka_admin_proto import DecodeError
-from kafka_admin_proto.records.compression import compress, decompress
+from kafka_admin_proto.records.compression.codecs import compress, decompress
 limit, data = 16 << 20, sys.stdin.buffer.read()
 name = sys.argv[1]
 decompress(name, compress(name, bytes(limit)), limit)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from kafka_admin_proto.records.batches import Batch, Record
-from kafka_admin_proto.records.model import COMPRESSIONS, NO_TIMESTAMP
+from kafka_admin_proto.records.batches.batches import Batch, Record
+from kafka_admin_proto.records.batches.model import COMPRESSIONS, NO_TIMESTAMP
 
 _blobs = st.none() | st.binary(max_size=40) | st.integers(1, 2000).map(lambda n: b"ab" * n)
 _names = st.text(st.characters(codec="utf-8"), max_size=8)

@@ -16,7 +16,7 @@ from kafka_admin_proto import FetchRequest
 from kafka_admin_proto.capture.dumps.blocks import Block
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.cli.explain import explanation_of
+from kafka_admin_proto.cli.captures.explain import explanation_of
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.protocol import frame, write_request
@@ -27,7 +27,7 @@ from kafka_admin_proto.render.text import printable
 from kafka_admin_proto.testing import messages
 from tests.everything import DRAFTS, SHIPPED, each_layout, sample
 from tests.render.frames import HOSTILE, PASSWORD, TOPIC_ID, decoded, sample_payloads
-from tools.damage import with_wrong_lengths
+from tools.oracles.damage import with_wrong_lengths
 
 
 def check_whole(explanation: Explanation, data: bytes, *, mask: bool) -> None:

@@ -18,7 +18,7 @@ from kafka_admin_proto import MetadataRequest, ProduceRequest
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import frame, write_request, write_response
-from kafka_admin_proto.records.batches import Batch, Record, write_batch
+from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from kafka_admin_proto.render.html import html_page
 from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE, PASSWORD, metadata, sample_payloads

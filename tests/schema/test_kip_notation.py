@@ -23,7 +23,7 @@ from kafka_admin_proto.schema.names import python_name
 from tests.everything import DRAFTS, EVERY, draws, each_version
 from tests.fuzz.definitions import spelled
 from tests.oracle import require_oracle
-from tools import jars
+from tools.oracles import jars
 
 KIPS = Path(__file__).parent / "kips"
 #: Text → the dialect that its grammars became.

@@ -19,8 +19,8 @@ from kafka_admin_proto.schema.layout import layout
 from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.testing import messages
 from tests.oracle import skip_or_fail
-from tools import jars
-from tools.oracle import why_unavailable
+from tools.oracles import jars
+from tools.oracles.oracle import why_unavailable
 
 PING = """{
   "apiKey": 900, "type": "request", "name": "PingRequest", "validVersions": "0-1",

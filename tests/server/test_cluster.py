@@ -15,7 +15,7 @@ import pytest
 from kafka_admin_proto.errors import MetadataLogError
 from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
-from kafka_admin_proto.records.metadata_log import FOLDER_NAME
+from kafka_admin_proto.records.metadata.log import FOLDER_NAME
 from kafka_admin_proto.server import Cluster, SyncCluster
 from tests.server.differential.wire import Nodes
 

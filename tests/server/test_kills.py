@@ -30,8 +30,8 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
-from kafka_admin_proto.records.metadata_log import FOLDER_NAME, replay
-from kafka_admin_proto.records.metadata_names import TOPIC_RESOURCE
+from kafka_admin_proto.records.metadata.log import FOLDER_NAME, replay
+from kafka_admin_proto.records.metadata.names import TOPIC_RESOURCE
 from kafka_admin_proto.server.log.opening import node_folders
 from kafka_admin_proto.values import Message
 from tests.everything import EXHAUSTIVE, SEED

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from kafka_admin_proto.messages import MetadataRequest
-from kafka_admin_proto.records.cluster_state import ClusterState
-from kafka_admin_proto.records.metadata_replay import MetadataReplay
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.values import Message
 from tests.everything import draws
 from tests.server.differential.machine import run_steps

@@ -18,7 +18,7 @@ def seen(*line, **options):
     raise Seen
 
 sys.argv[1:] = ["serve", "--brokers", "3"]
-import kafka_admin_proto.cli.serve as serve
+import kafka_admin_proto.cli.server.serve as serve
 serve.print = seen
 try:
     main()

@@ -23,7 +23,7 @@ OLD = "0.0.1"
 
 
 def stream(spark: SparkSession, folder: Path, out: Path) -> Result:
-    with patch("kafka_admin_proto.cli.pipeline._session", lambda *_: nullcontext(spark)):
+    with patch("kafka_admin_proto.cli.spark.pipeline._session", lambda *_: nullcontext(spark)):
         return CliRunner().invoke(
             kap, ["pipeline", str(folder), "--out", str(out), "--streaming", "--every", "0"]
         )

@@ -22,7 +22,7 @@ from pyspark.sql.types import StructType
 
 from kafka_admin_proto import codec
 from kafka_admin_proto.protocol import write_request
-from kafka_admin_proto.records.batches import Batch, Record, write_batch
+from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.spark.columns.decode import value_type
 from kafka_admin_proto.spark.functions import (

@@ -36,7 +36,7 @@ from kafka_admin_proto.messages.stop_replica_request import (
     StopReplicaPartitionState,
     StopReplicaTopicState,
 )
-from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
+from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from tests.capture.packets import Packet, conversation, pcap
 from tests.capture.test_captures import SECRET, USUAL, Turn, answers, asks

@@ -27,7 +27,7 @@ from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.protocol.frames import cut_frame
-from kafka_admin_proto.records.model import Record
+from kafka_admin_proto.records.batches.model import Record
 from kafka_admin_proto.wire.nodes import StructNode
 from kafka_admin_proto.wire.runtime import Fallback
 from tests.fuzz.seeds import filled

@@ -21,7 +21,7 @@ from kafka_admin_proto.wire.runtime import Fallback
 from tests.everything import DRAFTS, EXHAUSTIVE, SHIPPED, Message, each_layout, sample
 from tests.speed.compiled import engine_of
 from tests.wire.test_fuse import with_something_odd
-from tools.damage import damage
+from tools.oracles.damage import damage
 
 #: Records, tags, nullable structs and uuids; secrets by name; all kinds of arrays.
 RICH = [Message("kafka", name) for name in ("FetchResponse", "AlterConfigsRequest", "VoteRequest")]

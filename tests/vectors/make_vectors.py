@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tools.oracle import JavaOracle
+from tools.oracles.oracle import JavaOracle
 
 HERE = Path(__file__).parent
 SAMPLE = HERE.parents[1] / "samples" / "create_topics.hex"

@@ -16,7 +16,7 @@ from kafka_admin_proto import DecodeError, TrailingBytesError
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.testing import messages
 from tests.everything import DRAFTS, EXHAUSTIVE, SHIPPED, each_layout, made_ready, sample
-from tools.damage import with_wrong_lengths
+from tools.oracles.damage import with_wrong_lengths
 
 #: What a decoded value may take of memory, as a multiple of its frame, and what raising and
 #: reporting an error takes whatever the frame's size.

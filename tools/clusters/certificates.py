@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.clusters.processes import HOST
-from tools.jars import ToolMissingError
+from tools.oracles.jars import ToolMissingError
 
 #: Elliptic keys are made at once; RSA's take a second.
 _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")

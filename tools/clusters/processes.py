@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tools.jars import ToolMissingError
+from tools.oracles.jars import ToolMissingError
 
 HOST = "127.0.0.1"
 

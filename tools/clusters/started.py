@@ -19,7 +19,7 @@ from tools.clusters.processes import (
     start_java,
     wait_for_port,
 )
-from tools.jars import fetch_runtime
+from tools.oracles.jars import fetch_runtime
 
 NEWEST_BROKER = "4.3.1"
 LAST_WITH_ZOOKEEPER = "3.9.2"

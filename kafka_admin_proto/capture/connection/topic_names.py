@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
-from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
+from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 
 #: Topics that are remembered; a hostile capture may name any number.

@@ -21,7 +21,7 @@ from kafka_admin_proto.cli.admin.common.parameters import (
     pattern_of,
 )
 from kafka_admin_proto.cli.admin.groups import NO_SUCH_GROUP
-from kafka_admin_proto.cli.filters import Instant
+from kafka_admin_proto.cli.captures.filters import Instant
 
 _OPERATIONS = (
     "groups:GroupOperations", "records:RecordOperations", "topics.descriptions:DescribeTopics",

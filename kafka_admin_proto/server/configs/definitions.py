@@ -1,6 +1,6 @@
 """What a release of Kafka defines: its configs and features, from ``schemas/configs.json``.
 
-The file is written by ``tools/config_definitions.py`` out of Kafka's own classes.
+The file is written by ``tools/definitions/config_definitions.py`` out of Kafka's own classes.
 """
 
 from __future__ import annotations

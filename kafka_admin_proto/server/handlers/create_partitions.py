@@ -15,7 +15,7 @@ from kafka_admin_proto.messages.create_partitions_response import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
 )
-from kafka_admin_proto.records.cluster_state import Topic
+from kafka_admin_proto.records.metadata.cluster_state import Topic
 from kafka_admin_proto.server.assignments import (
     MOST_RECORDS,
     check_replicas,

@@ -20,7 +20,7 @@ from kafka_admin_proto.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from kafka_admin_proto.records.cluster_state import Topic
+from kafka_admin_proto.records.metadata.cluster_state import Topic
 from kafka_admin_proto.server.authorizer.access import (
     allowed_topics,
     cluster_operations,

@@ -16,7 +16,7 @@ from kafka_admin_proto.messages.update_features_response import (
     UpdatableFeatureResult,
     UpdateFeaturesResponse,
 )
-from kafka_admin_proto.records.metadata_names import METADATA_VERSION
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.server.failures import INVALID_UPDATE_VERSION, ApiFailure
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.java import hash_order

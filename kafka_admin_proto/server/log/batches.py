@@ -9,10 +9,10 @@ import msgspec
 from kafka_admin_proto.messages.broker_registration_change_record import (
     BrokerRegistrationChangeRecord,
 )
-from kafka_admin_proto.records.batches import write_batch
-from kafka_admin_proto.records.control import write_control_record
-from kafka_admin_proto.records.metadata_records import write_metadata_value
-from kafka_admin_proto.records.model import Batch, Record
+from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.control import write_control_record
+from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records.metadata.records import write_metadata_value
 from kafka_admin_proto.values import Message
 
 #: Record → (least level of metadata.version, version of the record), as ``MetadataVersion`` of

@@ -15,9 +15,9 @@ import msgspec
 
 from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
 from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage, Voter
-from kafka_admin_proto.records.cluster_state import ClusterState
-from kafka_admin_proto.records.metadata_names import METADATA_VERSION
-from kafka_admin_proto.records.quorum_leader import QUORUM_STATE
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
+from kafka_admin_proto.records.metadata.quorum_leader import QUORUM_STATE
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.server.log import files
 from kafka_admin_proto.server.log.batches import control_batch, metadata_batch

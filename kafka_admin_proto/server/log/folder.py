@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kafka_admin_proto.errors import MetadataLogError
-from kafka_admin_proto.records.metadata_log import FOLDER_NAME
-from kafka_admin_proto.records.model import Batch
-from kafka_admin_proto.records.partition_metadata import PartitionMetadata
-from kafka_admin_proto.records.segments import Gap, read_segment
+from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records.metadata.log import FOLDER_NAME
+from kafka_admin_proto.records.segments.partition_metadata import PartitionMetadata
+from kafka_admin_proto.records.segments.segments import Gap, read_segment
 from kafka_admin_proto.server.log import files
 from kafka_admin_proto.server.log.settings import LogSettings
 from kafka_admin_proto.server.log.snapshots import Snapshot, snapshot_name

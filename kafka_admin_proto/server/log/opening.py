@@ -15,12 +15,12 @@ import msgspec
 
 from kafka_admin_proto.errors import DecodeError, MetadataLogError
 from kafka_admin_proto.messages.abort_transaction_record import AbortTransactionRecord
-from kafka_admin_proto.records.cluster_state import ClusterState
-from kafka_admin_proto.records.metadata_log import Replayed, replay
-from kafka_admin_proto.records.metadata_names import METADATA_VERSION, version_name
-from kafka_admin_proto.records.metadata_records import read_metadata_value
-from kafka_admin_proto.records.model import Batch
-from kafka_admin_proto.records.segments import read_segment
+from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.log import Replayed, replay
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION, version_name
+from kafka_admin_proto.records.metadata.records import read_metadata_value
+from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.log.cluster_log import BOOTSTRAP, ClusterLog, now_ms
 from kafka_admin_proto.server.log.files import FolderLock

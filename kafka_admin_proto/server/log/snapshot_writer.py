@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 from kafka_admin_proto.errors import EncodeError
-from kafka_admin_proto.records.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.server.log.folder import NodeLog
 from kafka_admin_proto.server.log.snapshots import snapshot_parts
 

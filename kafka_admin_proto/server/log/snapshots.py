@@ -40,11 +40,11 @@ from kafka_admin_proto.messages.voters_record import Endpoint as VoterEndpoint
 from kafka_admin_proto.messages.voters_record import KRaftVersionFeature, VotersRecord
 from kafka_admin_proto.messages.voters_record import Voter as VoterRow
 from kafka_admin_proto.messages.zk_migration_state_record import ZkMigrationStateRecord
-from kafka_admin_proto.records.cluster_state import Broker, ClusterState, Controller, Topic
-from kafka_admin_proto.records.control import read_control_record
-from kafka_admin_proto.records.metadata_names import METADATA_VERSION
-from kafka_admin_proto.records.model import Batch
-from kafka_admin_proto.records.segments import read_segment
+from kafka_admin_proto.records.batches.control import read_control_record
+from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records.metadata.cluster_state import Broker, ClusterState, Controller, Topic
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
+from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.server.log.batches import control_batch, metadata_batch
 from kafka_admin_proto.values import Message

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from kafka_admin_proto.errors import DecodeError, FrameError
 from kafka_admin_proto.protocol.payloads import read_request
-from kafka_admin_proto.records.batches import read_records
-from kafka_admin_proto.records.model import Batch, Record
-from kafka_admin_proto.records.records_json import why_hidden
+from kafka_admin_proto.records.batches.batches import read_records
+from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records.batches.records_json import why_hidden
 from kafka_admin_proto.spark.columns.arrow_arrays import MASK_BYTES, list_array, struct_array
 from kafka_admin_proto.spark.columns.decode import Mode
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8

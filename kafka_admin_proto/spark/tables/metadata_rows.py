@@ -14,14 +14,14 @@ from typing import Any
 
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.records.batches import read_records
-from kafka_admin_proto.records.metadata_records import (
+from kafka_admin_proto.records.batches.batches import read_records
+from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records.metadata.records import (
     METADATA_TOPIC,
     metadata_record_name,
     read_metadata_value,
 )
-from kafka_admin_proto.records.model import Batch
-from kafka_admin_proto.records.segments import Gap, Source, read_segment
+from kafka_admin_proto.records.segments.segments import Gap, Source, read_segment
 from kafka_admin_proto.spark.tables.calls import Json, items, number, numbers, text, topic_id
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.values import Message

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 
 from kafka_admin_proto.capture.connection.topic_names import MAX_NAME_CHARS, MAX_TOPICS
-from kafka_admin_proto.records.metadata_records import METADATA_TOPIC
+from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
 
 #: Topic id, as text → its name, and the place where the capture tells it.

@@ -16,7 +16,7 @@ from tests.admin.live.kafka_tools import KafkaTools
 from tests.admin.live.secured import Secured, start_secured
 from tests.oracle import require_oracle
 from tools.clusters import NEWEST_BROKER, Cluster, kraft, zookeeper
-from tools.jars import fetch_runtime
+from tools.oracles.jars import fetch_runtime
 
 _HERE = Path(__file__).parent
 _RACKS = ("east", "west", "north")

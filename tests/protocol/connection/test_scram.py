@@ -20,7 +20,7 @@ from kafka_admin_proto.protocol.connection.sasl_server import ServerExchange
 from tests.everything import EXHAUSTIVE
 from tests.java_tool import JavaTool
 from tests.oracle import require_oracle
-from tools.jars import fetch
+from tools.oracles.jars import fetch
 
 TOOL = Path(__file__).parents[2] / "java" / "ScramTool.java"
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import SettingsError
-from kafka_admin_proto.records.cluster_state import Acl
+from kafka_admin_proto.records.metadata.cluster_state import Acl
 from kafka_admin_proto.server.authorizer import rules
 from kafka_admin_proto.server.authorizer.rules import (
     ALLOW_CONFIG,
@@ -26,7 +26,7 @@ from kafka_admin_proto.server.authorizer.rules import (
 )
 from tests.everything import draws
 from tests.java_tool import JavaTool
-from tools.jars import fetch_runtime
+from tools.oracles.jars import fetch_runtime
 
 #: (principal, host, operation, resource type, name)
 Question = tuple[str, str, int, int, str]

@@ -35,9 +35,9 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
-from kafka_admin_proto.records.cluster_state import ClusterState, Partition
-from kafka_admin_proto.records.metadata_log import replay
-from kafka_admin_proto.records.metadata_replay import MetadataReplay
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState, Partition
+from kafka_admin_proto.records.metadata.log import replay
+from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.server.bootstrap import Registration, first_records, register
 from kafka_admin_proto.server.brokers.lifecycle import Lifecycle
 from kafka_admin_proto.server.brokers.views import Views

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.errors import MetadataLogError
-from kafka_admin_proto.records.metadata_log import FOLDER_NAME, Replayed, replay
+from kafka_admin_proto.records.metadata.log import FOLDER_NAME, Replayed, replay
 from kafka_admin_proto.server import SyncCluster
 from tests.server.brokers.test_lifecycle import AT_ONCE, create, partition, quorum, until
 from tests.server.differential.wire import Nodes

@@ -25,7 +25,7 @@ from tests.server.clients.pair import Pair, Side, started_pair
 from tests.server.clients.python_clients import SCRIPTS
 from tests.server.differential.wire import Nodes
 from tests.server.releases import RELEASES
-from tools.jars import fetch_runtime
+from tools.oracles.jars import fetch_runtime
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
 

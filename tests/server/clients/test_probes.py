@@ -19,7 +19,7 @@ from tests.admin.live.kafka_python import kafka_python_admin
 from tests.java_tool import JVM_OPTIONS
 from tests.oracle import require_oracle
 from tools.clusters import NEWEST_BROKER, class_path
-from tools.jars import fetch_runtime
+from tools.oracles.jars import fetch_runtime
 
 #: The least that librdkafka waits; nothing is sent within it.
 _MESSAGE_TIMEOUT_MS = 100

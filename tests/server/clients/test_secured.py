@@ -19,7 +19,7 @@ from tests.server.clients.pair import Pair, Side
 from tests.server.differential.real_cluster import both_secured, run_secured
 from tests.server.differential.requests.security import PASSWORDS
 from tests.server.differential.sides import Sides
-from tools.jars import fetch_runtime
+from tools.oracles.jars import fetch_runtime
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
 

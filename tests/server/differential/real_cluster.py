@@ -34,7 +34,7 @@ from tools.clusters import (
     kraft,
     sasl_properties,
 )
-from tools.jars import fetch_runtime
+from tools.oracles.jars import fetch_runtime
 
 #: With policies in 3.9.2, without in 4.3.1.
 RELEASES = (NEWEST_BROKER, LAST_WITH_ZOOKEEPER)

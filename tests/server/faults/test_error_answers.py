@@ -32,7 +32,7 @@ from tests.everything import draws
 from tests.java_tool import JavaTool
 from tests.server.served import Served
 from tests.server.test_create_topics import topic
-from tools.jars import fetch
+from tools.oracles.jars import fetch
 
 APIS = {api.name: api for release in ("3.9", "4.3") for api in served_apis(release)}
 FAILURE = Failure(41)

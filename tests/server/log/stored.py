@@ -17,8 +17,8 @@ from kafka_admin_proto.messages import (
     RemoveTopicRecord,
     TopicRecord,
 )
-from kafka_admin_proto.records.cluster_state import ClusterState
-from kafka_admin_proto.records.metadata_names import TOPIC_RESOURCE
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.names import TOPIC_RESOURCE
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.messages import NoOpRecord
-from kafka_admin_proto.records.cluster_state import ClusterState
-from kafka_admin_proto.records.metadata_log import FOLDER_NAME, replay
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.log import FOLDER_NAME, replay
 from kafka_admin_proto.server.log.batches import metadata_batch
 from kafka_admin_proto.server.log.folder import NodeLog
 from kafka_admin_proto.server.log.settings import LogSettings

@@ -23,8 +23,8 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
-from kafka_admin_proto.records.metadata_log import FOLDER_NAME
-from kafka_admin_proto.records.metadata_names import TOPIC_RESOURCE
+from kafka_admin_proto.records.metadata.log import FOLDER_NAME
+from kafka_admin_proto.records.metadata.names import TOPIC_RESOURCE
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.log.snapshots import Snapshot
 from tests.oracle import require_oracle

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import MetadataLogError
 from kafka_admin_proto.messages import FeatureLevelRecord
-from kafka_admin_proto.records.metadata_log import FOLDER_NAME, replay
-from kafka_admin_proto.records.metadata_names import METADATA_VERSION
+from kafka_admin_proto.records.metadata.log import FOLDER_NAME, replay
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.log import files
 from kafka_admin_proto.server.log.opening import node_folders

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.messages import CreateTopicsRequest, DeleteTopicsRequest
-from kafka_admin_proto.records.metadata_log import FOLDER_NAME, replay
+from kafka_admin_proto.records.metadata.log import FOLDER_NAME, replay
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.log import snapshot_writer
 from kafka_admin_proto.server.log.snapshots import Snapshot, snapshot_parts

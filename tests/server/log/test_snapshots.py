@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.messages import FeatureLevelRecord, VotersRecord
 from kafka_admin_proto.messages.voters_record import Endpoint, KRaftVersionFeature, Voter
-from kafka_admin_proto.records.cluster_state import ClusterState
-from kafka_admin_proto.records.metadata_log import replay
-from kafka_admin_proto.records.metadata_names import METADATA_VERSION
-from kafka_admin_proto.records.metadata_replay import MetadataReplay
-from kafka_admin_proto.records.segment_rows import segment_rows
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.log import replay
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
+from kafka_admin_proto.records.metadata.replay import MetadataReplay
+from kafka_admin_proto.records.segments.rows import segment_rows
 from kafka_admin_proto.server.log.snapshots import Snapshot, snapshot_bytes, snapshot_name
 from tests.everything import EXHAUSTIVE, draws
 from tests.records.make_metadata_log import FOLDER

@@ -15,7 +15,7 @@ from kafka_admin_proto.server.security.subjects import NameRules, name_text
 from tests.everything import draws
 from tests.java_tool import JavaTool
 from tests.oracle import require_oracle
-from tools.jars import fetch
+from tools.oracles.jars import fetch
 
 TOOL = Path(__file__).parents[2] / "java" / "PrincipalTool.java"
 

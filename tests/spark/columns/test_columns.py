@@ -26,7 +26,7 @@ from kafka_admin_proto.testing import messages  # noqa: E402
 from kafka_admin_proto.wire.base import WireType  # noqa: E402
 from tests.everything import DRAFTS, SHIPPED, each_layout, sample  # noqa: E402
 from tests.spark.expected import binary, row_of, same  # noqa: E402
-from tools.damage import with_wrong_lengths  # noqa: E402
+from tools.oracles.damage import with_wrong_lengths  # noqa: E402
 
 
 def decoded(rows: list[bytes | None], wanted: Wanted, versions: Any = None) -> list[Any]:

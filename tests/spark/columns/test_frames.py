@@ -15,14 +15,14 @@ pa = require("pyarrow")
 
 from kafka_admin_proto import DecodeError, codec  # noqa: E402
 from kafka_admin_proto.protocol import read_request, write_request  # noqa: E402
-from kafka_admin_proto.records.batches import (  # noqa: E402
+from kafka_admin_proto.records.batches.batches import (  # noqa: E402
     DEFAULT_DECOMPRESSED_LIMIT,
     Batch,
     Record,
     read_records,
     write_batch,
 )
-from kafka_admin_proto.records.metadata_records import write_metadata_value  # noqa: E402
+from kafka_admin_proto.records.metadata.records import write_metadata_value  # noqa: E402
 from kafka_admin_proto.spark.columns import frames as column_frames  # noqa: E402
 from kafka_admin_proto.spark.columns.frames import (  # noqa: E402
     HEADER_TYPE,

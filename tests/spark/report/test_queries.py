@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.upgrade import UpgradeCheck
-from kafka_admin_proto.cli.report import _records
+from kafka_admin_proto.cli.spark.report import _records
 from kafka_admin_proto.errors import UnknownReleaseError
 from kafka_admin_proto.protocol.releases import BROKER_APIS, releases
 from kafka_admin_proto.render.meanings import api_name

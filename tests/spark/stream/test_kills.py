@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from tests.spark.tables.test_pipeline import by_one_process, frames_in
 from tests.spark.test_frames import cut
 from tests.spark.traffic import ADMIN, CONTROLLER
-from tools.repeated import repeated
+from tools.benchmarks.repeated import repeated
 
 #: Each run is a process with a JVM of its own.
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.exhaustive]

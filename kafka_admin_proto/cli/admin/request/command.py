@@ -121,7 +121,7 @@ def request(
 
 def _message_name(api: str) -> str:
     """The request of an api by its name in any case, or its key. Raises click.UsageError."""
-    from kafka_admin_proto.cli.filters import api_keys
+    from kafka_admin_proto.cli.captures.filters import api_keys
     from kafka_admin_proto.protocol.payloads import api_name
 
     if "," in api:

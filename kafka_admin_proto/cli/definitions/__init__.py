@@ -1,0 +1,1 @@
+"""Commands that look up definitions: messages and error codes."""

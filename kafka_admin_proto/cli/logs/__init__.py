@@ -1,0 +1,1 @@
+"""Commands that read Kafka's files: metadata logs and segments."""

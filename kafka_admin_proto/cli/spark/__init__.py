@@ -1,0 +1,1 @@
+"""Commands that start Spark: the pipeline and its report."""

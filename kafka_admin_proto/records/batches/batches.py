@@ -1,0 +1,291 @@
+"""Record batches: what the ``records`` fields of Produce and Fetch hold, and log segments.
+
+    for batch in read_batches(data): ...       # the first fault raises
+    found = read_records(data)                 # nothing raises, nothing that was good is lost
+    data = write_batch(Batch.of([Record(0, 1_700_000_000_000, b"key", b"value")]))
+
+Magic 2 (``DefaultRecordBatch`` in Kafka, KIP-98) is read here, magic 0 and 1 in
+``message_sets``; a piece of an old log may mix them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from kafka_admin_proto.errors import DecodeError, EncodeError, KafkaAdminProtoError
+from kafka_admin_proto.records.batches.crc32c import crc32c
+from kafka_admin_proto.records.batches.message_sets import (
+    LOG_OVERHEAD,
+    SMALLEST,
+    read_message,
+    write_messages,
+)
+from kafka_admin_proto.records.batches.model import (
+    COMPRESSIONS,
+    DEFAULT_DECOMPRESSED_LIMIT,
+    TIMESTAMP_TYPES,
+    Batch,
+    Record,
+    RecordSet,
+)
+from kafka_admin_proto.records.batches.record_format import (
+    BYTES_PER_ITEM,
+    read_records_v2,
+    write_records_v2,
+)
+from kafka_admin_proto.records.compression import codecs as compression
+
+__all__ = [
+    "DEFAULT_DECOMPRESSED_LIMIT",
+    "Batch",
+    "Record",
+    "RecordSet",
+    "read_batches",
+    "read_records",
+    "write_batch",
+]
+
+Buffer = bytes | bytearray | memoryview
+
+#: Base offset, length, leader epoch, magic, CRC, attributes, last offset delta, base and maximum
+#: timestamp, producer id and epoch, base sequence, count.
+_HEADER = struct.Struct(">qiibIhiqqqhii")
+_FROM_ATTRIBUTES = struct.Struct(">hiqqqhii")
+_ATTRIBUTES_AT = 21
+_COMPRESSION, _LOG_APPEND, _TRANSACTIONAL, _CONTROL, _DELETE_HORIZON = 7, 8, 16, 32, 64
+_UNBOUNDED = 1 << 62
+#: Fields that are numbers, and their bits.
+_NUMBERS = {
+    "magic": 8, "base_offset": 64, "partition_leader_epoch": 32, "last_offset_delta": 32,
+    "base_timestamp": 64, "max_timestamp": 64, "producer_id": 64, "producer_epoch": 16,
+    "base_sequence": 32,
+}  # fmt: skip
+
+
+def read_batches(
+    data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT, zero_copy: bool = False
+) -> Iterator[Batch]:
+    """The batches one by one, those of a ``records`` field or of a piece of a log.
+
+    ``limit`` bounds what the records of one batch take when they are decompressed: their bytes,
+    and no less than 64 for each record and header. A last batch that is cut short ends the
+    iteration, as brokers send such; ``read_records`` tells how much of it there is. Raises
+    DecodeError with the path (``batches[2].records[5].key``) and the offset in the data, which for
+    what was compressed is where that begins; MissingExtraError where a batch is compressed and
+    the package for it is not installed. ``zero_copy`` leaves keys and values as memoryviews, of the
+    data or of what was decompressed, where the magic is 2.
+    """
+    for batch in _read(data, limit, each=True, zero_copy=zero_copy):
+        if batch.error is not None:
+            raise batch.error
+        yield batch
+
+
+def read_records(
+    data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT, zero_copy: bool = False
+) -> RecordSet:
+    """All batches, and what is wrong; it never raises.
+
+    A batch with a fault in it has the ``error`` and the records before that, and the reading goes
+    on behind it. ``limit`` and ``zero_copy`` are as in ``read_batches``, the limit for all batches
+    together.
+    """
+    found = RecordSet([])
+    position = 0
+    try:
+        for batch in _read(data, limit, each=False, zero_copy=zero_copy):
+            found.batches.append(batch)
+            position += batch.size
+    except DecodeError as error:
+        found.error = error
+    else:
+        found.partial_bytes = len(data) - position
+    return found
+
+
+def _read(data: Buffer, limit: int, *, each: bool, zero_copy: bool) -> Iterator[Batch]:
+    """Each batch; raises DecodeError where no next one can be found."""
+    position = index = 0
+    left = limit
+    while (size := _size(data, position, index)) is not None:
+        batch = Batch(size=size, offset_in_data=position)
+        try:
+            end = position + size
+            piece = memoryview(data)[position:end] if zero_copy else bytes(data[position:end])
+            batch_takes = _read_one(piece, batch, left)
+        except KafkaAdminProtoError as error:
+            if isinstance(error, DecodeError):
+                error.path = f"batches[{index}]" + (f".{error.path}" if error.path else "")
+                error.offset += position
+            batch.error = error
+            batch_takes = sum(map(_size_of, batch.records))
+        if not each:
+            left = max(left - batch_takes, 0)
+        position += size
+        index += 1
+        yield batch
+
+
+def _size_of(record: Record) -> int:
+    """What a record that was read before a fault takes of the limit."""
+    return BYTES_PER_ITEM + len(record.key or b"") + len(record.value or b"")
+
+
+def _size(data: Buffer, position: int, index: int) -> int | None:
+    """The size of the next batch, as it says; None where the data ends before that."""
+    left = len(data) - position
+    if left < LOG_OVERHEAD:
+        return None
+    size = int.from_bytes(data[position + 8 : position + 12], "big", signed=True)
+    path = f"batches[{index}]"
+    if size < SMALLEST:
+        raise DecodeError(
+            f"its length is {size}", path=path, offset=position + 8, expected=f"{SMALLEST} or more"
+        )
+    if left > LOG_OVERHEAD + 4 and not 0 <= data[position + 16] <= 2:
+        raise DecodeError(
+            f"its magic is {int.from_bytes(data[position + 16 : position + 17], signed=True)}",
+            path=path,
+            offset=position + 16,
+            expected="0, 1 or 2",
+        )
+    return size + LOG_OVERHEAD if size + LOG_OVERHEAD <= left else None
+
+
+def _read_one(data: bytes | memoryview, batch: Batch, limit: int) -> int:
+    """Fill ``batch`` from the bytes of it; return what its records took of ``limit``.
+
+    Raises DecodeError, with path and offset within the batch, and MissingExtraError.
+    """
+    batch.magic = data[16]
+    if batch.magic < 2:
+        return read_message(bytes(data), batch, limit)
+    batch.base_offset = int.from_bytes(data[:8], "big", signed=True)
+    if len(data) < _HEADER.size:
+        raise DecodeError(
+            f"it has {len(data)} bytes", offset=8, expected=f"{_HEADER.size} or more for magic 2"
+        )
+    count: int
+    (
+        _, _, batch.partition_leader_epoch, _, crc, attributes, batch.last_offset_delta,
+        batch.base_timestamp, batch.max_timestamp, batch.producer_id, batch.producer_epoch,
+        batch.base_sequence, count,
+    ) = _HEADER.unpack_from(data)  # fmt: skip
+    append_time = None
+    if attributes & ~_COMPRESSION:
+        batch.is_transactional = bool(attributes & _TRANSACTIONAL)
+        batch.is_control = bool(attributes & _CONTROL)
+        batch.has_delete_horizon = bool(attributes & _DELETE_HORIZON)
+        if attributes & _LOG_APPEND:
+            batch.timestamp_type = "log_append"
+            append_time = batch.max_timestamp
+    number = attributes & _COMPRESSION
+    if number < len(COMPRESSIONS):
+        batch.compression = COMPRESSIONS[number]
+    found = crc32c(memoryview(data)[_ATTRIBUTES_AT:])
+    if found != crc:
+        raise DecodeError(
+            f"its CRC-32C is {found:08x}, and it says {crc:08x}",
+            offset=17,
+            expected=f"{crc:08x}, or the bytes that were written",
+        )
+    start = _HEADER.size
+    if not number:
+        read_records_v2(
+            data, start, count, batch.base_offset, batch.base_timestamp, append_time,
+            batch.records, _UNBOUNDED,
+        )  # fmt: skip
+        return 0
+    if number >= len(COMPRESSIONS):
+        raise compression.unknown(number, offset=_ATTRIBUTES_AT)
+    if count == 0:
+        return 0
+    try:
+        plain: bytes | memoryview = compression.decompress(
+            batch.compression, bytes(data[start:]), limit
+        )
+    except DecodeError as error:
+        error.offset += start
+        raise
+    most = limit // BYTES_PER_ITEM
+    if isinstance(data, memoryview):
+        plain = memoryview(plain)
+    try:
+        read_records_v2(
+            plain, 0, count, batch.base_offset, batch.base_timestamp, append_time,
+            batch.records, most,
+        )  # fmt: skip
+    except DecodeError as error:
+        error.fault += f" (at byte {error.offset} of what was decompressed)"
+        error.offset = start
+        raise
+    return max(len(plain), count * BYTES_PER_ITEM)
+
+
+def write_batch(batch: Batch) -> bytes:
+    """The bytes of a batch, as its fields say; ``size``, ``offset_in_data`` and ``error`` do not
+    matter. With magic 0 or 1 and no compression each record becomes a message of its own.
+
+    Raises EncodeError with the path of what does not fit; MissingExtraError where the package that
+    compresses is not installed.
+    """
+    _check(batch)
+    if batch.magic < 2:
+        return write_messages(batch)
+    if batch.timestamp_type == "none":
+        raise EncodeError("magic 2 has timestamps", path="timestamp_type", value="none")
+    append_time = batch.max_timestamp if batch.timestamp_type == "log_append" else None
+    records = write_records_v2(batch.records, batch.base_offset, batch.base_timestamp, append_time)
+    if batch.compression != "none" and batch.records:
+        records = compression.compress(batch.compression, records)
+    attributes = (
+        COMPRESSIONS.index(batch.compression)
+        | _LOG_APPEND * (batch.timestamp_type == "log_append")
+        | _TRANSACTIONAL * bool(batch.is_transactional)
+        | _CONTROL * bool(batch.is_control)
+        | _DELETE_HORIZON * bool(batch.has_delete_horizon)
+    )
+    try:
+        tail = _FROM_ATTRIBUTES.pack(
+            attributes, batch.last_offset_delta, batch.base_timestamp, batch.max_timestamp,
+            batch.producer_id, batch.producer_epoch, batch.base_sequence, len(batch.records),
+        ) + records  # fmt: skip
+        return (
+            struct.pack(
+                ">qiibI",
+                batch.base_offset,
+                len(tail) + _ATTRIBUTES_AT - LOG_OVERHEAD,
+                batch.partition_leader_epoch,
+                2,
+                crc32c(tail),
+            )
+            + tail
+        )
+    except struct.error:  # of its length: all other numbers have been checked
+        raise EncodeError(
+            f"its records take {len(records)} bytes, and a batch has an int32 for its length",
+            path="records",
+        ) from None
+
+
+def _check(batch: Batch) -> None:
+    """Refuse what no batch can have, whatever its magic."""
+    for names, field in ((COMPRESSIONS, "compression"), (TIMESTAMP_TYPES, "timestamp_type")):
+        name = getattr(batch, field)
+        if name not in names:
+            words = field.replace("_", " ")
+            raise EncodeError(f"no {words} is named {name!r}", path=field, value=name)
+    for field, bits in _NUMBERS.items():
+        value = getattr(batch, field)
+        if field == "last_offset_delta" and batch.magic < 2:
+            bits = 65  # between any two offsets: only the last one is written
+        if not isinstance(value, int) or not -1 << bits - 1 <= value < 1 << bits - 1:
+            raise EncodeError(f"{value!r} is no int{bits}", path=field, value=value)
+    if not 0 <= batch.magic <= 2:
+        raise EncodeError("magic is 0, 1 or 2", path="magic", value=batch.magic)
+    if not isinstance(batch.records, (list, tuple)):
+        raise EncodeError("records are a list", path="records", value=batch.records)
+    for index, record in enumerate(batch.records):
+        if not isinstance(record, Record):
+            raise EncodeError("it is no Record", path=f"records[{index}]", value=record)

@@ -1,0 +1,319 @@
+"""Message sets, the formats before record batches: magic 0, and 1 with timestamps (KIP-31, 32).
+
+A message is offset, size, CRC-32, magic, attributes, timestamp (magic 1), key, value. A compressed
+set is one message whose value is a whole set, compressed: with the offset of its last message,
+the inner offsets counting from 0 in magic 1 and absolute in magic 0 (``LegacyRecord`` and
+``AbstractLegacyRecordBatch`` in Kafka).
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable
+
+from kafka_admin_proto.errors import DecodeError, EncodeError
+from kafka_admin_proto.records.batches.model import (
+    COMPRESSIONS,
+    NO_TIMESTAMP,
+    Batch,
+    Record,
+    TimestampType,
+)
+from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM
+from kafka_admin_proto.records.compression import codecs as compression
+
+#: Offset and size, in front of every message and batch.
+LOG_OVERHEAD = 12
+#: What Kafka takes for the least size: that of a message of magic 0 without key and value.
+SMALLEST = 14
+
+_START = struct.Struct(">qiIbB")
+_ATTRIBUTES_OF_SET = 7
+_LOG_APPEND = 8
+
+
+class _Message:
+    """One message as it stands on the wire; its key is at ``start``, after the fixed fields."""
+
+    __slots__ = ("attributes", "end", "magic", "offset", "start", "timestamp")
+
+    def __init__(self, data: bytes, start: int, what: str) -> None:
+        left = len(data) - start
+        if left < LOG_OVERHEAD + SMALLEST:
+            raise DecodeError(
+                f"{what} needs {LOG_OVERHEAD + SMALLEST} bytes at least, {left} left",
+                offset=start,
+                expected="a message",
+            )
+        size: int
+        self.magic: int
+        self.offset: int
+        self.attributes: int
+        self.offset, size, crc, self.magic, self.attributes = _START.unpack_from(data, start)
+        if not SMALLEST <= size <= left - LOG_OVERHEAD:
+            raise DecodeError(
+                f"size of the {what} is {size}, and {left - LOG_OVERHEAD} bytes are left",
+                offset=start + 8,
+                expected=f"{SMALLEST} or more, and no more than are left",
+            )
+        self.end = start + LOG_OVERHEAD + size
+        found = zlib.crc32(memoryview(data)[start + 16 : self.end])
+        if found != crc:
+            raise DecodeError(
+                f"CRC-32 of the {what} is {found:08x}, and it says {crc:08x}",
+                offset=start + 12,
+                expected=f"{crc:08x}, or the bytes that were written",
+            )
+        if self.magic not in (0, 1):
+            raise DecodeError(f"magic of the {what} is {self.magic}", offset=start + 16,
+                              expected="0 or 1 in a message set")  # fmt: skip
+        self.start = start + 18
+        self.timestamp = NO_TIMESTAMP
+        if self.magic == 1:
+            if size < SMALLEST + 8:
+                raise DecodeError(
+                    f"{what} of magic 1 has {size} bytes", offset=start + 8, expected="22 or more"
+                )
+            (self.timestamp,) = struct.unpack_from(">q", data, self.start)
+            self.start += 8
+
+    def key_and_value(self, data: bytes) -> tuple[bytes | None, bytes | None]:
+        key, position = self._blob(data, self.start, "key")
+        value, position = self._blob(data, position, "value")
+        if position != self.end:
+            raise DecodeError(
+                f"{self.end - position} bytes left in the message after its value",
+                offset=position,
+                expected="the end of the message",
+            )
+        return key, value
+
+    def _blob(self, data: bytes, start: int, what: str) -> tuple[bytes | None, int]:
+        left = self.end - start - 4
+        if left < 0:
+            raise DecodeError(f"{what} length is missing", path=what, offset=start,
+                              expected="an int32")  # fmt: skip
+        size = int.from_bytes(data[start : start + 4], "big", signed=True)
+        if size < 0:
+            return None, start + 4
+        if size > left:
+            raise DecodeError(
+                f"{what} needs {size} bytes, {left} left",
+                path=what,
+                offset=start,
+                expected=f"{size} bytes of {what}",
+            )
+        return data[start + 4 : start + 4 + size], start + 4 + size
+
+    @property
+    def compression(self) -> int:
+        return self.attributes & _ATTRIBUTES_OF_SET
+
+    @property
+    def timestamp_type(self) -> TimestampType:
+        if self.magic == 0:
+            return "none"
+        return "log_append" if self.attributes & _LOG_APPEND else "create"
+
+
+def read_message(data: bytes, batch: Batch, limit: int) -> int:
+    """Fill ``batch`` from the message that ``data`` is; return what its records took of ``limit``.
+
+    Raises DecodeError, with path and offset within the message, leaving in ``batch`` what was
+    good before; MissingExtraError where the package that decompresses is not installed.
+    """
+    message = _Message(data, 0, "message")
+    batch.timestamp_type = message.timestamp_type
+    batch.base_offset = message.offset
+    batch.base_timestamp = batch.max_timestamp = message.timestamp
+    if message.compression >= len(COMPRESSIONS):
+        raise compression.unknown(message.compression, offset=17)
+    batch.compression = COMPRESSIONS[message.compression]
+    if batch.compression == "none":
+        try:
+            key, value = message.key_and_value(data)
+        except DecodeError as error:
+            error.path = f"records[0].{error.path}".rstrip(".")
+            raise
+        batch.records.append(Record(message.offset, message.timestamp, key, value))
+        return 0
+    _, value = message.key_and_value(data)
+    start = message.end - len(value or b"")
+    if batch.compression == "zstd":  # came with magic 2, which KIP-110 demands for it
+        raise DecodeError("a message set is compressed by zstd", offset=17, expected="magic 2")
+    if value is None:
+        raise DecodeError("a compressed message set is null", offset=start, expected="a set")
+    try:
+        inner = compression.decompress(batch.compression, value, limit, magic=message.magic)
+    except DecodeError as error:
+        error.offset += start
+        raise
+    try:
+        _read_inner(inner, message, batch, limit // BYTES_PER_ITEM)
+    except DecodeError as error:
+        error.fault += f" (at byte {error.offset} of what was decompressed)"
+        error.offset = start
+        raise
+    return max(len(inner), len(batch.records) * BYTES_PER_ITEM)
+
+
+def _read_inner(data: bytes, wrapper: _Message, batch: Batch, most: int) -> None:
+    """Read the messages of a compressed set into the batch's records.
+
+    A last message that is cut short ends the set, as ``DeepRecordsIterator`` in Kafka has it.
+    """
+    base = _base_offset(data, wrapper)
+    position = 0
+    records = batch.records
+    try:
+        while _whole(data, position):
+            if len(records) >= most:
+                raise DecodeError(
+                    f"it holds more than the {most} messages that the limit has room for",
+                    offset=position,
+                    expected="fewer, or a higher limit",
+                )
+            message = _Message(data, position, "inner message")
+            if message.compression:
+                raise DecodeError("an inner message is compressed", offset=position + 17,
+                                  expected="a plain message")  # fmt: skip
+            key, value = message.key_and_value(data)
+            timestamp = message.timestamp
+            if message.magic == 1 and batch.timestamp_type == "log_append":
+                timestamp = wrapper.timestamp
+            records.append(Record(base + message.offset, timestamp, key, value))
+            position = message.end
+        if not records:
+            raise DecodeError("a compressed message set is empty", expected="a message in it")
+    except DecodeError as error:
+        error.path = f"records[{len(records)}]" + (f".{error.path}" if error.path else "")
+        raise
+    finally:
+        if records:
+            batch.base_offset = records[0].offset
+            batch.last_offset_delta = wrapper.offset - records[0].offset
+            batch.base_timestamp = records[0].timestamp
+
+
+def _whole(data: bytes, position: int) -> int:
+    """The size of the message at ``position`` with what is before it, 0 if it is not all there.
+
+    A size that no message has is one for the reader to refuse.
+    """
+    if len(data) - position < LOG_OVERHEAD:
+        return 0
+    size = int.from_bytes(data[position + 8 : position + LOG_OVERHEAD], "big", signed=True)
+    if size < SMALLEST:
+        return LOG_OVERHEAD
+    return size + LOG_OVERHEAD if size <= len(data) - position - LOG_OVERHEAD else 0
+
+
+def _base_offset(data: bytes, wrapper: _Message) -> int:
+    """What the offsets of inner messages count from: in magic 1 the last one has the wrapper's.
+
+    The sizes lead to the last one, whatever else is wrong with the messages before it.
+    """
+    # librdkafka produces sets with the offset 0, whatever they hold.
+    if wrapper.magic == 0 or wrapper.offset == 0:
+        return 0
+    position = last = 0
+    while (size := _whole(data, position)) > LOG_OVERHEAD:
+        last = int.from_bytes(data[position : position + 8], "big", signed=True)
+        position += size
+    if wrapper.offset < last:
+        raise DecodeError(
+            f"its offset {wrapper.offset} lies before that of its last inner message, {last}",
+            expected="the offset of its last message",
+        )
+    return wrapper.offset - last
+
+
+def write_messages(batch: Batch) -> bytes:
+    """A batch of magic 0 or 1: its records as messages, or as one compressed set.
+
+    Raises EncodeError with the path of what these formats do not have.
+    """
+    _check(batch)
+    plain = batch.compression == "none"
+    append = _LOG_APPEND if batch.magic == 1 and batch.timestamp_type == "log_append" else 0
+    if plain:
+        return _messages(batch, batch.records, append, 0)
+    wrapper_offset = batch.last_offset
+    base = 0
+    if batch.magic == 1 and wrapper_offset != 0:
+        base = batch.base_offset
+        if not batch.records or batch.records[-1].offset != wrapper_offset:
+            raise EncodeError(
+                "a compressed set of magic 1 ends with the record that has its last offset",
+                path="last_offset_delta",
+                value=batch.last_offset_delta,
+            )
+    for index, record in enumerate(batch.records if append else ()):
+        if record.timestamp != batch.max_timestamp:
+            raise EncodeError(
+                f"timestamp {record.timestamp} is not that of the append, {batch.max_timestamp}",
+                path=f"records[{index}].timestamp",
+                value=record.timestamp,
+            )
+    inner = _messages(batch, batch.records, 0, base)
+    packed = compression.compress(batch.compression, inner, magic=batch.magic)
+    attributes = COMPRESSIONS.index(batch.compression) | append
+    wrapper = Record(wrapper_offset, batch.max_timestamp, None, packed)
+    try:
+        return _message(wrapper, batch.magic, attributes, wrapper_offset)
+    except struct.error:
+        raise EncodeError(
+            f"offset {wrapper_offset} and {len(packed)} bytes of records do not fit a message",
+            path="records",
+        ) from None
+
+
+def _check(batch: Batch) -> None:
+    """Refuse what magic 2 brought."""
+    for name in ("is_transactional", "is_control", "has_delete_horizon"):
+        if getattr(batch, name):
+            raise EncodeError(f"magic {batch.magic} has no such flag", path=name, value=True)
+    if batch.compression == "zstd":
+        raise EncodeError("zstd needs magic 2", path="compression", value="zstd")
+    if batch.producer_id != -1 or batch.producer_epoch != -1 or batch.base_sequence != -1:
+        raise EncodeError(
+            f"magic {batch.magic} has no producer ids", path="producer_id", value=batch.producer_id
+        )
+    if not batch.records:
+        raise EncodeError(f"magic {batch.magic} has no empty batches", path="records", value=[])
+    for index, record in enumerate(batch.records):
+        if record.headers:
+            raise EncodeError(
+                f"magic {batch.magic} has no headers",
+                path=f"records[{index}].headers",
+                value=record.headers,
+            )
+        if batch.magic == 0 and record.timestamp != NO_TIMESTAMP:
+            raise EncodeError(
+                "magic 0 has no timestamps",
+                path=f"records[{index}].timestamp",
+                value=record.timestamp,
+            )
+
+
+def _messages(batch: Batch, records: Iterable[Record], attributes: int, base: int) -> bytes:
+    parts = []
+    for index, record in enumerate(records):
+        try:
+            parts.append(_message(record, batch.magic, attributes, record.offset - base))
+        except (TypeError, struct.error) as error:
+            raise EncodeError(str(error), path=f"records[{index}]", value=record) from None
+    return b"".join(parts)
+
+
+def _message(record: Record, magic: int, attributes: int, offset: int) -> bytes:
+    parts = [struct.pack(">bB", magic, attributes)]
+    if magic == 1:
+        parts.append(struct.pack(">q", record.timestamp))
+    for blob in (record.key, record.value):
+        parts.append(struct.pack(">i", -1 if blob is None else len(blob)))
+        if blob is not None:
+            parts.append(blob)
+    body = b"".join(parts)
+    return struct.pack(">qiI", offset, len(body) + 4, zlib.crc32(body)) + body

@@ -1,0 +1,376 @@
+"""The records inside a batch of magic 2: varints throughout (``DefaultRecord`` in Kafka).
+
+    size, attributes (unused), timestamp delta, offset delta, key, value, headers
+
+One tight loop reads them; where it stumbles, the record is read once more, step by step, to say
+what is wrong with it and where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka_admin_proto.errors import DecodeError, EncodeError
+from kafka_admin_proto.records.batches.model import Record
+from kafka_admin_proto.wire.engine import compiled
+from kafka_admin_proto.wire.varint import (
+    VARINT_BYTES,
+    VARLONG_BYTES,
+    encode_varint,
+    unzigzag,
+    varint_at,
+)
+
+if TYPE_CHECKING:
+    from kafka_admin_proto_speed import RecordEngine
+
+_LOWEST_LONG, _HIGHEST_LONG = -(1 << 63), (1 << 63) - 1
+_LOWEST_INT, _HIGHEST_INT = -(1 << 31), (1 << 31) - 1
+#: Bits beyond those of an int or a long fall away, as they do in Java.
+_INT_BITS, _LONG_BITS = (1 << 32) - 1, (1 << 64) - 1
+#: A base timestamp and a delta's zigzag form of less than this make no sum beyond int64.
+_FAR = 1 << 62
+#: What is decompressed may hold one record or header for so many bytes of its limit: many tiny
+#: ones would take a multiple of the limit as Python values.
+BYTES_PER_ITEM = 64
+#: What reads and writes records, where the compiled engine is used.
+_ENGINE: RecordEngine | None = compiled and compiled.RecordEngine(Record)
+
+
+def read_records_v2(
+    data: Any,
+    start: int,
+    count: int,
+    base_offset: int,
+    base_timestamp: int,
+    append_time: int | None,
+    records: list[Record],
+    max_items: int,
+) -> None:
+    """Append the ``count`` records that fill ``data`` from ``start`` on to ``records``.
+
+    ``append_time`` takes the place of all timestamps; ``max_items`` bounds records and headers.
+    ``data`` is bytes, or a memoryview, of which keys and values then are views. Raises
+    DecodeError, with path and offset within the batch, after appending those before.
+    """
+    if _ENGINE is not None:
+        try:
+            _ENGINE.read(
+                data, start, count, base_offset, base_timestamp, append_time, records, max_items
+            )
+        except MemoryError:
+            raise
+        except Exception:
+            pass  # what follows reads the same, and says what is wrong
+        else:
+            return
+    if count < 0:
+        raise DecodeError(f"its count of records is {count}", offset=start, expected="0 or more")
+    items = max_items - count
+    if items < 0:
+        raise _too_many(count, start)
+    if count and not _LOWEST_LONG + (1 << 32) < base_offset < _HIGHEST_LONG - (1 << 32):
+        raise DecodeError(
+            f"base offset {base_offset} leaves no room for records", offset=0, expected="an offset"
+        )
+    first = len(records)
+    # Timestamps are made so in Java, where int64 wraps around.
+    wraps = not -_FAR < base_timestamp < _FAR
+    add = records.append
+    p = start
+    record_start = start
+    end = len(data)
+    try:
+        for _ in range(count):
+            record_start = p
+            n = data[p]
+            p += 1
+            if n > 127:
+                m = data[p]
+                if m < 128:
+                    n += (m << 7) - 128
+                    p += 1
+                else:
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
+            stop = p + (n >> 1)
+            if n & 1 or stop > end:
+                break
+            p += 1  # attributes
+
+            n = data[p]
+            p += 1
+            if n > 127:
+                m = data[p]
+                if m < 128:
+                    n += (m << 7) - 128
+                    p += 1
+                else:
+                    n, p = varint_at(data, p - 1, VARLONG_BYTES, _LONG_BITS)
+                    wraps = wraps or n > _FAR
+            timestamp = base_timestamp + (n >> 1 ^ -(n & 1)) if append_time is None else append_time
+
+            n = data[p]
+            p += 1
+            if n > 127:
+                m = data[p]
+                if m < 128:
+                    n += (m << 7) - 128
+                    p += 1
+                else:
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
+            offset = base_offset + (n >> 1 ^ -(n & 1))
+
+            n = data[p]
+            p += 1
+            if n > 127:
+                m = data[p]
+                if m < 128:
+                    n += (m << 7) - 128
+                    p += 1
+                else:
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
+            if n & 1:
+                key = None
+            else:
+                q = p + (n >> 1)
+                if q > stop:
+                    break
+                key = data[p:q]
+                p = q
+
+            n = data[p]
+            p += 1
+            if n > 127:
+                m = data[p]
+                if m < 128:
+                    n += (m << 7) - 128
+                    p += 1
+                else:
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
+            if n & 1:
+                value = None
+            else:
+                q = p + (n >> 1)
+                if q > stop:
+                    break
+                value = data[p:q]
+                p = q
+
+            if data[p] == 0:  # no headers
+                p += 1
+                if p != stop:
+                    break
+                add(Record(offset, timestamp, key, value))
+                continue
+            n, p = varint_at(data, p, VARINT_BYTES, _INT_BITS)
+            items -= n >> 1
+            if n & 1 or n >> 1 > stop - p or items < 0:
+                break
+            headers = _headers(data, p, stop, n >> 1)
+            if headers is None:
+                break
+            add(Record(offset, timestamp, key, value, headers))
+            p = stop
+        else:
+            if p == end or count == 0:  # of an empty batch Kafka does not look further either
+                return
+            raise DecodeError(
+                f"{_bytes(end - p)} left after its {count} records",
+                offset=p,
+                expected="the end of the batch",
+            )
+    except IndexError:
+        pass
+    finally:
+        if wraps and append_time is None:
+            for record in records[first:]:
+                record.timestamp = _int64(record.timestamp)
+    _explain(data, record_start, len(records) - first, items)
+
+
+def _headers(
+    data: Any, p: int, stop: int, count: int
+) -> tuple[tuple[str, bytes | None], ...] | None:
+    """The headers that fill a record to its end; None or IndexError where they do not."""
+    headers: list[tuple[str, Any]] = []
+    for _ in range(count):
+        n, p = varint_at(data, p, VARINT_BYTES, _INT_BITS)
+        q = p + (n >> 1)
+        if n & 1 or q > stop:
+            return None
+        name = bytes(data[p:q]).decode("utf-8", "surrogateescape")
+        n, p = varint_at(data, q, VARINT_BYTES, _INT_BITS)
+        if n & 1:
+            headers.append((name, None))
+        else:
+            q = p + (n >> 1)
+            if q > stop:
+                return None
+            headers.append((name, data[p:q]))
+            p = q
+    return tuple(headers) if p == stop else None
+
+
+class _Step:
+    """Reads one record step by step; each error says which step."""
+
+    def __init__(self, data: Any, offset: int, path: str) -> None:
+        self.data = data
+        self.offset = offset
+        self.path = path
+        self.end = len(data)
+
+    def number(self, what: str, step: str, size: int = VARINT_BYTES) -> int:
+        start = self.offset
+        try:
+            bits = _INT_BITS if size == VARINT_BYTES else _LONG_BITS
+            value, self.offset = varint_at(self.data, start, size, bits)
+            if self.offset > self.end:
+                raise IndexError
+        except IndexError:
+            left = self.end - start
+            fault = f"is a varint of more than {size} bytes" if left >= size else "ends too early"
+            raise self.error(f"{what} {fault}", step, start, f"a varint ({what})") from None
+        return unzigzag(value)
+
+    def blob(self, what: str, step: str, *, nullable: bool = True) -> None:
+        start = self.offset
+        size = self.number(f"{what} length", step)
+        if size < 0:
+            if nullable:
+                return
+            raise self.error(f"{what} length is {size}", step, start, "0 or more")
+        if size > self.end - self.offset:
+            raise self.error(
+                f"{what} needs {_bytes(size)}, {self.end - self.offset} left",
+                step,
+                start,
+                f"{_bytes(size)} of {what}",
+            )
+        self.offset += size
+
+    def error(self, fault: str, step: str, offset: int, expected: str) -> DecodeError:
+        path = f"{self.path}.{step}" if step else self.path
+        return DecodeError(fault, path=path, offset=offset, expected=expected)
+
+
+def _explain(data: Any, start: int, index: int, items: int) -> None:
+    """Raise the error that describes what is wrong with the record at ``start``."""
+    step = _Step(data, start, f"records[{index}]")
+    size = step.number("record size", "")
+    if not 0 <= size <= step.end - step.offset:
+        raise step.error(
+            f"record size is {size}, and {_bytes(step.end - step.offset)} are left",
+            "",
+            start,
+            "a record within its batch",
+        )
+    step.end = step.offset + size
+    if not size:
+        raise step.error("attributes are missing", "", step.offset, "a byte of attributes")
+    step.offset += 1
+    step.number("timestamp delta", "timestamp", 10)
+    step.number("offset delta", "offset")
+    step.blob("key", "key")
+    step.blob("value", "value")
+    place = step.offset
+    count = step.number("count of headers", "headers")
+    if not 0 <= count <= step.end - step.offset:
+        raise step.error(
+            f"count of headers is {count}, and {_bytes(step.end - step.offset)} are left",
+            "headers",
+            place,
+            "a count that fits the record",
+        )
+    if items < 0:
+        raise _too_many(count, place)
+    for number in range(count):
+        step.blob("header key", f"headers[{number}]", nullable=False)
+        step.blob("header value", f"headers[{number}]")
+    raise step.error(
+        f"{_bytes(step.end - step.offset)} left in the record", "", step.offset, "its end"
+    )
+
+
+def _too_many(count: int, offset: int) -> DecodeError:
+    return DecodeError(
+        f"{count} more records or headers than the limit for decompressed data has room for",
+        offset=offset,
+        expected="fewer, or a higher limit",
+    )
+
+
+def _bytes(count: int) -> str:
+    return f"{count} byte{'s' * (count != 1)}"
+
+
+def write_records_v2(
+    records: Sequence[Record],
+    base_offset: int,
+    base_timestamp: int,
+    append_time: int | None = None,
+) -> bytes:
+    """The records as they stand in a batch, not compressed. Raises EncodeError with the path.
+
+    With ``append_time`` all have that timestamp, which the batch carries, and so no deltas.
+    """
+    if _ENGINE is not None:
+        try:
+            return _ENGINE.write(records, base_offset, base_timestamp, append_time)
+        except MemoryError:
+            raise
+        except Exception:
+            pass  # what follows writes the same, and says what is wrong
+    parts: list[bytes] = []
+    for index, record in enumerate(records):
+        try:
+            body = _body(record, base_offset, base_timestamp, append_time)
+        except (AttributeError, TypeError, ValueError) as error:
+            fault = error.fault if isinstance(error, _Fault) else str(error)
+            raise EncodeError(fault, path=f"records[{index}]", value=record) from None
+        parts.append(encode_varint(len(body)))
+        parts.append(body)
+    return b"".join(parts)
+
+
+class _Fault(ValueError):
+    """A record that has no place in its batch."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+
+def _body(record: Record, base_offset: int, base_timestamp: int, append_time: int | None) -> bytes:
+    delta = record.offset - base_offset
+    if not _LOWEST_INT <= delta <= _HIGHEST_INT:
+        raise _Fault(f"offset {record.offset} is too far from the base offset {base_offset}")
+    if not _LOWEST_LONG <= record.timestamp <= _HIGHEST_LONG:
+        raise _Fault(f"timestamp {record.timestamp} is no int64")
+    if append_time is None:
+        since = _int64(record.timestamp - base_timestamp)
+    elif record.timestamp == append_time:
+        since = 0
+    else:
+        raise _Fault(f"timestamp {record.timestamp} is not that of the append, {append_time}")
+    parts = [b"\0", encode_varint(since), encode_varint(delta)]
+    for blob in (record.key, record.value):
+        if blob is None:
+            parts.append(b"\1")
+        else:
+            parts += (encode_varint(len(blob)), blob)
+    parts.append(encode_varint(len(record.headers)))
+    for name, blob in record.headers:
+        raw = name.encode("utf-8", "surrogateescape")
+        parts += (encode_varint(len(raw)), raw)
+        if blob is None:
+            parts.append(b"\1")
+        else:
+            parts += (encode_varint(len(blob)), blob)
+    return b"".join(parts)
+
+
+def _int64(number: int) -> int:
+    """The number as Java's long has it, which wraps around."""
+    return (number + (1 << 63) & (1 << 64) - 1) - (1 << 63)

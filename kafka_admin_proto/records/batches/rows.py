@@ -1,0 +1,256 @@
+"""The bytes of record batches beside their fields, as far as they go.
+
+    for row in BatchRows(data).rows(40, 140, "records"): ...   # bytes 40 to 140, each in one row
+
+Damage ends nothing that can go on: behind a bad record comes the next one, as its length says,
+and behind a bad batch the next batch.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from kafka_admin_proto.errors import DecodeError, MissingExtraError
+from kafka_admin_proto.records.batches import layout as layouts
+from kafka_admin_proto.records.batches.batches import read_records
+from kafka_admin_proto.records.batches.layout import Layout, field_meaning
+from kafka_admin_proto.records.batches.message_sets import LOG_OVERHEAD, SMALLEST
+from kafka_admin_proto.records.batches.model import (
+    COMPRESSIONS,
+    DEFAULT_DECOMPRESSED_LIMIT,
+    Batch,
+    Record,
+)
+from kafka_admin_proto.records.batches.record_fields import Damage, RecordFields
+from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM
+from kafka_admin_proto.render.explain import ExplainedRow, Kind
+from kafka_admin_proto.render.meanings import size
+
+_OFFSETS = range(-(1 << 63) + (1 << 32) + 1, (1 << 63) - 1 - (1 << 32))
+
+
+class BatchRows:
+    """Explains the batches in ``data``, a whole frame.
+
+    ``limit`` bounds what all compressed records together may take.
+    """
+
+    def __init__(self, data: bytes, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT) -> None:
+        self.data = data
+        self.left: int = limit
+
+    def rows(
+        self,
+        start: int,
+        end: int,
+        path: str,
+        *,
+        topic: str | None = None,
+        secret: bool = False,
+        mask: bool = True,
+    ) -> Iterator[ExplainedRow]:
+        """The rows of the batches in ``data[start:end]``, their paths below ``path``.
+
+        ``topic``, ``secret`` and ``mask`` are those of ``RecordFields``. Raises nothing, whatever
+        the bytes.
+        """
+        self._fields = RecordFields(self.data, topic, secret=secret, mask=mask)
+        self._secret = secret
+        return self._batches(start, end, path)
+
+    def _batches(self, at: int, end: int, outside: str) -> Iterator[ExplainedRow]:
+        index = 0
+        while at < end:
+            path = f"{outside}.batches[{index}]"
+            length = int.from_bytes(self.data[at + 8 : min(at + 12, end)], "big", signed=True)
+            magic = self.data[at + layouts.MAGIC_AT] if end - at > layouts.MAGIC_AT else None
+            stop = at + LOG_OVERHEAD + length
+            fault = ""
+            if end - at >= LOG_OVERHEAD and length < SMALLEST:
+                fault = f"its length is {length}, and {SMALLEST} least"
+                stop = end
+            elif magic is not None and magic > 2:
+                fault = f"its magic is {magic}, and not 0, 1 or 2"
+                stop = min(stop, end)
+            if fault:
+                yield self._damage(path, at, stop, self._told(fault))
+            elif magic is None or stop > end:
+                yield from self._cut_short(path, at, end, magic)
+                return
+            else:
+                yield from self._batch(path, at, stop, magic)
+            at = stop
+            index += 1
+
+    def _told(self, fault: str) -> str:
+        """The fault, which may quote bytes of what is not a batch's beginning."""
+        return "no batch begins here, or it is damaged" if self._secret else fault
+
+    def _batch(self, path: str, at: int, end: int, magic: int) -> Iterator[ExplainedRow]:
+        layout = layouts.layout_of(magic)
+        if end - at < layouts.layout_size(layout):
+            fault = f"it has {size(end - at)}, too few for magic {magic}"
+            yield self._damage(path, at, end, self._told(fault))
+            return
+        crc, computed = layouts.checksums(self.data, at, end, magic)
+        if self._secret and crc != computed:
+            # Its fields may be any bytes, those of a value too.
+            yield self._damage(path, at, end, "its checksum is wrong")
+            return
+        values = dict(layouts.read_fields(self.data, at, end, layout))
+        start = at
+        for row in self._header(path, at, values, layout, computed):
+            yield row
+            at = row.end
+        if magic == 2:
+            yield from self._records(path, start, at, end, values)
+        else:
+            yield from self._message(path, start, at, end, values)
+
+    def _cut_short(self, path: str, at: int, end: int, magic: int | None) -> Iterator[ExplainedRow]:
+        """Header fields that are there whole, then the rest; brokers send such batches."""
+        if not self._secret:
+            layout = layouts.layout_of(magic)
+            values = dict(layouts.read_fields(self.data, at, end, layout))
+            for row in self._header(path, at, values, layout, None):
+                yield row
+                at = row.end
+        meaning = "a batch that is cut short, as brokers send at the end"
+        yield self._fields.row(f"{path}.cut_short", at, end, "", None, meaning, "rest")
+
+    def _header(
+        self, path: str, at: int, values: dict[str, int], layout: Layout, computed: int | None
+    ) -> Iterator[ExplainedRow]:
+        """The fields that have values; ``computed`` is the checksum, if all of the batch is there.
+
+        Raises nothing: each meaning needs fields that stand before it.
+        """
+        for name, kind, form in layout:
+            if name not in values:
+                return
+            stop = at + struct.calcsize(form)
+            value: Any = values[name]
+            meaning = field_meaning(name, values)
+            wrong = False
+            if name == "records":
+                value = f"{value} item{'s' * (value != 1)}"
+            elif name == "crc" and computed is not None:
+                wrong = value != computed
+                what = layouts.checksum_name(2 if layout[-1][0] == "records" else 0)
+                meaning = f"{what} {value:08x}, as computed"
+                if wrong:
+                    meaning = f"the batch's {what} is {computed:08x}, and it says {value:08x}"
+            row_kind: Kind = "damage" if wrong else "field"
+            yield ExplainedRow(at, stop, f"{path}.{name}", kind, value, meaning, row_kind)
+            at = stop
+
+    def _records(
+        self, path: str, start: int, at: int, end: int, values: dict[str, int]
+    ) -> Iterator[ExplainedRow]:
+        """The records of a batch of magic 2, which begins at ``start``, they at ``at``."""
+        count = values["records"]
+        if count < 0:
+            yield self._damage(f"{path}.records[0]", at, end, f"the count of records is {count}")
+            return
+        if count == 0:
+            if at < end:
+                words = "Kafka does not read these: the count of records is 0"
+                yield self._fields.row(f"{path}.left_over", at, end, "", None, words, "rest")
+            return
+        if values["attributes"] & layouts.COMPRESSION:
+            yield self._compressed(path, at, end, self.data[start:end], values["attributes"])
+            return
+        if values["base_offset"] not in _OFFSETS:
+            fault = f"base offset {values['base_offset']} leaves no room for records"
+            yield self._damage(f"{path}.records[0]", at, end, fault)
+            return
+        index = 0
+        while index < count and at < end:
+            record = f"{path}.records[{index}]"
+            try:
+                length, place = self._fields.number(at, end, "length")
+                if not 0 <= length <= end - place:
+                    left = size(end - place)
+                    raise Damage("length", f"its length is {length}, {left} left")
+            except Damage as damage:
+                yield self._damage(f"{record}.{damage.field}", at, end, damage.fault)
+                return
+            meaning = f"{size(length)} follow"
+            yield ExplainedRow(at, place, f"{record}.length", "VARINT", length, meaning)
+            at = place + length
+            yield from self._fields.record(record, place, at, values)
+            index += 1
+        if index < count:
+            fault = f"the batch says that it has {count} records, and it ends after {index}"
+            yield self._damage(f"{path}.records[{index}]", end, end, fault)
+        elif at < end:
+            yield self._damage(f"{path}.left_over", at, end, f"left after its {count} records")
+
+    def _message(
+        self, path: str, start: int, at: int, end: int, values: dict[str, int]
+    ) -> Iterator[ExplainedRow]:
+        """Key and value of a message of magic 0 or 1, which begins at ``start``."""
+        fields = self._fields
+        try:
+            if not values["attributes"] & layouts.COMPRESSION:
+                rows = fields.key_and_value(path, at, end, fixed=True)
+                for row in rows:
+                    yield row
+                    at = row.end
+            else:
+                key, _ = fields.blob(path, "key", at, end, fixed=True)
+                yield key
+                at = key.end
+                value, packed = fields.blob(path, "value", at, end, fixed=True)
+                if packed is None:
+                    raise Damage("value", "a compressed message set is null")
+                words = f"length {len(packed)}"
+                yield ExplainedRow(at, at + 4, f"{path}.value", "BYTES", size(len(packed)), words)
+                batch = self.data[start:end]
+                yield self._compressed(path, at + 4, value.end, batch, values["attributes"])
+                at = value.end
+        except Damage as damage:
+            yield self._damage(f"{path}.{damage.field}", at, end, damage.fault)
+            return
+        if at < end:
+            yield self._damage(f"{path}.left_over", at, end, "left after the message's value")
+
+    def _compressed(
+        self, path: str, at: int, end: int, batch: bytes, attributes: int
+    ) -> ExplainedRow:
+        """One row for what is compressed, with what it holds; ``batch`` is all of its batch."""
+        path = f"{path}.compressed_records"
+        (read,) = read_records(batch, limit=self.left).batches
+        self.left = max(self.left - _size_of(read), 0)
+        number = attributes & layouts.COMPRESSION
+        holds: str = COMPRESSIONS[number] if number < len(COMPRESSIONS) else ""
+        if read.records:
+            first, last = read.records[0], read.records[-1]
+            count = len(read.records)
+            holds += (
+                f": {count} record{'s' * (count != 1)}, offsets {first.offset} to {last.offset}, "
+                f"keys and values {size(sum(map(_payload, read.records)))}"
+            )
+        if isinstance(read.error, MissingExtraError):
+            return self._fields.row(path, at, end, "BYTES", size(end - at), str(read.error))
+        if read.error is not None:
+            error = read.error
+            fault = error.fault if isinstance(error, DecodeError) else str(error)
+            if self._secret:
+                fault = "not read whole"
+            return self._damage(path, at, end, f"{holds}; {fault}" if read.records else fault)
+        return self._fields.row(path, at, end, "BYTES", size(end - at), holds)
+
+    def _damage(self, path: str, at: int, end: int, fault: str) -> ExplainedRow:
+        return self._fields.damage(path, at, end, fault)
+
+
+def _payload(record: Record) -> int:
+    return len(record.key or b"") + len(record.value or b"")
+
+
+def _size_of(batch: Batch) -> int:
+    """What a batch's records take of the limit."""
+    return sum(BYTES_PER_ITEM + _payload(record) for record in batch.records)

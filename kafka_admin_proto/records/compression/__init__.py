@@ -1,0 +1,1 @@
+"""Codecs of record batches: gzip, snappy, lz4 and zstd."""

@@ -1,0 +1,346 @@
+"""The folder of a metadata log, replayed: the newest usable snapshot, then the segments.
+
+    replayed = replay("/var/kafka/__cluster_metadata-0")
+    replayed.state.topics
+
+The folder says nothing of the high watermark: the last records may not be committed yet.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from kafka_admin_proto.errors import DecodeError, MetadataLogError
+from kafka_admin_proto.messages import SnapshotFooterRecord, SnapshotHeaderRecord
+from kafka_admin_proto.records.batches.control import read_control_record
+from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.quorum_leader import (
+    QUORUM_STATE,
+    Leader,
+    leader_in,
+    read_quorum_state,
+)
+from kafka_admin_proto.records.metadata.records import METADATA_TOPIC, read_metadata_value
+from kafka_admin_proto.records.metadata.replay import MetadataReplay
+from kafka_admin_proto.records.segments.segments import Gap, read_segment
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+
+#: The folder's name inside a broker's or controller's ``log.dirs``.
+FOLDER_NAME = f"{METADATA_TOPIC}-0"
+
+_SEGMENT = re.compile(r"([0-9]{20})\.log")
+_SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
+
+
+class LogProblem(msgspec.Struct, frozen=True):
+    """What could not be read or applied: in ``file`` at byte ``position``, at ``offset`` if known.
+
+    In a snapshot offsets count from 0; in a segment they are those of the log. A gap between
+    files has neither file nor position.
+    """
+
+    text: str
+    file: str = ""
+    position: int | None = None
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        places = (
+            self.file,
+            "" if self.position is None else f"byte {self.position}",
+            "" if self.offset is None else f"offset {self.offset}",
+        )
+        where = ", ".join(filter(None, places))
+        return f"{where}: {self.text}" if where else self.text
+
+
+class Replayed(msgspec.Struct):
+    """The state of the cluster and how it was come by.
+
+    ``snapshot`` is the file that the replay started from, "" where that was the log's start.
+    ``unfinished_since`` is the offset of a transaction's begin that no end follows; its records do
+    not count. ``leader`` is the active controller, None where neither the log nor a file
+    ``quorum-state`` beside it tells who leads the last epoch.
+    """
+
+    state: ClusterState
+    snapshot: str = ""
+    problems: list[LogProblem] = []
+    unfinished_since: int | None = None
+    leader: Leader | None = None
+
+
+def replay(folder: str | os.PathLike[str], at: int | None = None) -> Replayed:
+    """The cluster after the record at offset ``at``, or after the last one.
+
+    ``folder`` holds segments and snapshots, or a folder ``__cluster_metadata-0`` that does. The
+    newest snapshot at or below the offset is taken that is whole, and an older one only where the
+    log goes on from it; else the newest in which no more than records cannot be read, else the
+    newest; without one the replay is from the log's start. Whatever cannot be read is a problem,
+    and what can be is still applied. Raises MetadataLogError where the folder holds no such log or
+    not that offset, and OSError where a file cannot be read.
+    """
+    files = _Files(Path(folder))
+    if at is not None and at < 0:
+        raise MetadataLogError(f"there is no offset {at}", "0 or above")
+    replayed = _from_snapshot(files, at)
+    _Tail(replayed, files, at).read()
+    _find_leader(replayed, files, at)
+    reached = replayed.state.offset
+    if at is not None and reached < at:
+        first = files.first_offset
+        if at < first:
+            raise MetadataLogError(
+                f"{files.name}: offset {at} is before the log's start", f"{first} or above"
+            )
+        raise MetadataLogError(f"{files.name}: the log does not reach offset {at}",
+                               f"at most {reached}")  # fmt: skip
+    return replayed
+
+
+def _find_leader(replayed: Replayed, files: _Files, at: int | None) -> None:
+    """Take the leader from older segments where those replayed name none, or from the file.
+
+    The file is of now, and says nothing of an offset before the end.
+    """
+    for start, path in reversed(files.segments):
+        if replayed.leader is not None:
+            break
+        if at is None or start <= at:
+            batches = (each for each in read_segment(path) if isinstance(each, Batch))
+            for batch in batches:
+                replayed.leader = leader_in(batch, at) or replayed.leader
+    saved = None
+    if at is None:
+        try:
+            saved = read_quorum_state(files.folder / QUORUM_STATE)
+        except MetadataLogError as error:
+            replayed.problems.append(LogProblem(str(error)))
+    if saved is not None and (replayed.leader is None or saved.epoch > replayed.leader.epoch):
+        replayed.leader = saved
+    if replayed.leader is not None and replayed.leader.epoch < replayed.state.epoch:
+        replayed.leader = None  # somebody else leads by now, whose LEADER_CHANGE is not there
+
+
+class _Files:
+    """The segments (by first offset) and snapshots (by end offset and epoch) of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        if (folder / FOLDER_NAME).is_dir():
+            folder /= FOLDER_NAME
+        self.folder = folder
+        self.name = replace_invalid_utf8(str(folder))
+        segments, snapshots = [], []
+        for path in folder.iterdir() if folder.is_dir() else ():
+            if match := _SEGMENT.fullmatch(path.name):
+                segments.append((int(match[1]), path))
+            elif match := _SNAPSHOT.fullmatch(path.name):
+                snapshots.append((int(match[1]), int(match[2]), path))
+        if not segments and not snapshots:
+            raise MetadataLogError(
+                f"{self.name} holds no segments (*.log) and no snapshots (*.checkpoint)",
+                f"a folder {FOLDER_NAME}, or the log.dirs folder that it is in",
+            )
+        self.segments = sorted(segments)
+        self.snapshots = sorted(snapshots)
+
+    @property
+    def first_offset(self) -> int:
+        starts = [start for start, _ in self.segments]
+        return min([*starts, *(max(end - 1, 0) for end, _, _ in self.snapshots)])
+
+    def go_on_from(self, offset: int) -> bool:
+        """Whether the first segment does not begin behind ``offset``."""
+        return bool(self.segments) and self.segments[0][0] <= offset
+
+    def segments_from(self, offset: int) -> Iterator[tuple[int, Path]]:
+        """Those that may hold ``offset`` or a later one."""
+        for index, (start, path) in enumerate(self.segments):
+            following = self.segments[index + 1 : index + 2]
+            if not following or following[0][0] > offset:
+                yield start, path
+
+
+def _from_snapshot(files: _Files, at: int | None) -> Replayed:
+    """The state to begin with, by the rules in ``replay``."""
+    best: Replayed | None = None
+    best_is_complete = False
+    given_up: list[LogProblem] = []
+    snapshots = [each for each in files.snapshots if at is None or each[0] - 1 <= at]
+    for end, epoch, path in reversed(snapshots):
+        goes_on = end == snapshots[-1][0] or files.go_on_from(end)
+        if best_is_complete and not goes_on:
+            break
+        found = _read_snapshot(path, end, epoch)
+        if goes_on and not found.problems:
+            found.problems = given_up
+            return found
+        # Other problems have no offset: bytes are gone, and nothing tells with how much.
+        is_complete = all(problem.offset is not None for problem in found.problems)
+        if best is None or (is_complete and not best_is_complete):
+            best = msgspec.structs.replace(found, problems=[*given_up, *found.problems])
+            best_is_complete = is_complete
+        if found.problems:
+            fault = found.problems[0]
+            given_up.append(
+                LogProblem(f"the snapshot is not used: {fault.text}", fault.file, fault.position)
+            )
+    if best is None or files.go_on_from(0):
+        return Replayed(ClusterState(), problems=given_up)
+    return best
+
+
+def _read_snapshot(path: Path, end: int, epoch: int) -> Replayed:
+    replayer = _Replayer(path)
+    names: list[str] = []
+    for found in read_segment(path):
+        names += replayer.take(found)
+    if not names or names[0] != SnapshotHeaderRecord.message_name:
+        replayer.report("its first record is no SnapshotHeaderRecord", 0)
+    elif names[-1] != SnapshotFooterRecord.message_name:
+        replayer.report("it ends without a SnapshotFooterRecord", path.stat().st_size)
+    replayer.replay.skip(end - 1, epoch)
+    if replayer.replay.open_since is not None:
+        replayer.report("a transaction in it does not end", path.stat().st_size)
+    return Replayed(replayer.replay.state, path.name, replayer.problems)
+
+
+class _Replayer:
+    """Applies what a file holds, from offset ``start`` to ``at``, and collects the problems."""
+
+    def __init__(
+        self, path: Path, replay: MetadataReplay | None = None, at: int | None = None
+    ) -> None:
+        self.file = replace_invalid_utf8(path.name)
+        self.replay = MetadataReplay() if replay is None else replay
+        self.at = at
+        self.problems: list[LogProblem] = []
+
+    def take(self, found: Batch | Gap, start: int = 0) -> list[str]:
+        """Apply a batch's records from offset ``start`` on; gives the names of what was read."""
+        if isinstance(found, Gap):
+            if found.is_problem:
+                self.report(found.text, found.position)
+            return []
+        names = []
+        for record in found.records:
+            if record.offset < start:
+                continue
+            if self.at is not None and record.offset > self.at:
+                break
+            names.append(self._apply(record, found))
+        if found.error is not None:
+            self.report(str(found.error), found.offset_in_data)
+        return names
+
+    def report(self, text: str, position: int, offset: int | None = None) -> None:
+        self.problems.append(LogProblem(text, self.file, position, offset))
+
+    def _apply(self, record: Record, batch: Batch) -> str:
+        epoch = batch.partition_leader_epoch
+        refused = []
+        try:
+            if batch.is_control:
+                control = read_control_record(record.key, record.value)
+                self.replay.skip(record.offset, epoch)
+                if control.message is None:
+                    return control.name
+                self.replay.apply_control(control.message)
+                return control.message.message_name
+            if record.value is None:
+                raise DecodeError("value is null", message="metadata record", expected="a value")
+            message, _ = read_metadata_value(record.value)
+            refused = self.replay.apply(message, record.offset, epoch)
+        except DecodeError as error:
+            self.replay.skip(record.offset, epoch)
+            self.report(str(error), batch.offset_in_data, record.offset)
+            return ""
+        for offset, fault in refused:
+            self.report(str(fault), batch.offset_in_data, offset)
+        return message.message_name
+
+
+class _Tail:
+    """Applies the segments to the state of the snapshot."""
+
+    def __init__(self, replayed: Replayed, files: _Files, at: int | None) -> None:
+        self._replayed = replayed
+        self._files = files
+        self._at = at
+        self._replay = MetadataReplay(replayed.state)
+        self._start = self._next = replayed.state.offset + 1
+
+    def read(self) -> None:
+        for start, path in self._files.segments_from(self._next):
+            if self._at is not None and start > self._at:
+                break
+            self._read_one(path)
+        self._replayed.unfinished_since = self._replay.open_since
+
+    def _read_one(self, path: Path) -> None:
+        replayer = _Replayer(path, self._replay, self._at)
+        before = -1
+        known = self._next
+        twice: range | None = None
+        twice_at = 0
+        for found in read_segment(path):
+            if isinstance(found, Gap):
+                replayer.take(found)
+                continue
+            if self._at is not None and found.base_offset > self._at:
+                break
+            self._replayed.leader = leader_in(found, self._at) or self._replayed.leader
+            if found.base_offset <= before:
+                text = f"base offset {found.base_offset} comes after offset {before}"
+                replayer.report(f"{text}; the batch is not applied", found.offset_in_data)
+                continue
+            last = _last_offset(found)
+            if last is None:
+                replayer.take(found)
+                continue
+            before = last
+            again = range(max(found.base_offset, self._start), min(last + 1, known))
+            if again:
+                twice_at = found.offset_in_data if twice is None else twice_at
+                twice = range(again.start if twice is None else twice.start, again.stop)
+            if last < self._next:
+                continue
+            if found.base_offset > self._next:
+                replayer.problems.append(self._missing(found.base_offset))
+            replayer.take(found, self._next)
+            self._next = last + 1
+            # The last offsets of a batch, or all, may have no records any more.
+            reached = last if self._at is None else min(last, self._at)
+            if reached > self._replay.state.offset:
+                self._replay.skip(reached, found.partition_leader_epoch)
+        if twice is not None:
+            text = (
+                f"{_span(twice)} in the segment before, too; what this one has there is not applied"
+            )
+            replayer.report(text, twice_at, twice.start)
+        self._replayed.problems += replayer.problems
+
+    def _missing(self, to: int) -> LogProblem:
+        text = f"{_span(range(self._next, to))} missing"
+        if self._next == 0:
+            text += ": no snapshot holds what they did"
+        return LogProblem(text)
+
+
+def _last_offset(batch: Batch) -> int | None:
+    """The last offset of a batch, by its records alone where it is faulty; None if it has none."""
+    if batch.error is None:
+        return max(batch.base_offset, batch.last_offset)
+    return batch.records[-1].offset if batch.records else None
+
+
+def _span(offsets: range) -> str:
+    """Them as the subject of a sentence: "offset 6 is", "offsets 6 to 9 are"."""
+    first, last = offsets[0], offsets[-1]
+    return f"offset {first} is" if first == last else f"offsets {first} to {last} are"

@@ -1,0 +1,73 @@
+"""Who leads the metadata quorum, and so is the active controller.
+
+A leader writes a control record LEADER_CHANGE when its epoch begins. Each node keeps in a file
+``quorum-state`` beside the segments what it knows of the newest epoch, also of one of which it has
+no record yet (``QuorumStateData`` in Kafka).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from kafka_admin_proto.errors import DecodeError, MetadataLogError
+from kafka_admin_proto.messages import LeaderChangeMessage
+from kafka_admin_proto.records.batches.control import read_control_record
+from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+
+#: The file's name in the folder of the log.
+QUORUM_STATE: Literal["quorum-state"] = "quorum-state"
+
+
+class Leader(msgspec.Struct, frozen=True):
+    """The leader of an epoch; ``id`` is None where it has no known leader.
+
+    ``offset`` is that of the LEADER_CHANGE record, None where the file says it.
+    """
+
+    id: int | None
+    epoch: int
+    source: Literal["LEADER_CHANGE", "quorum-state"]
+    offset: int | None = None
+
+
+class _QuorumState(msgspec.Struct):
+    leader_id: int = msgspec.field(name="leaderId")
+    leader_epoch: int = msgspec.field(name="leaderEpoch")
+
+
+def leader_in(batch: Batch, at: int | None = None) -> Leader | None:
+    """The last leader that the LEADER_CHANGE records of a batch name, up to offset ``at``.
+
+    A record that does not decode is skipped here: the replay of the log reports it.
+    """
+    found = None
+    for record in batch.records if batch.is_control else ():
+        if at is not None and record.offset > at:
+            break
+        try:
+            message = read_control_record(record.key, record.value).message
+        except DecodeError:
+            continue
+        if isinstance(message, LeaderChangeMessage):
+            epoch = batch.partition_leader_epoch
+            found = Leader(message.leader_id, epoch, "LEADER_CHANGE", record.offset)
+    return found
+
+
+def read_quorum_state(path: Path) -> Leader | None:
+    """What the file says, None where there is no file. Raises MetadataLogError."""
+    try:
+        state = msgspec.json.decode(path.read_bytes(), type=_QuorumState)
+    except FileNotFoundError:
+        return None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise MetadataLogError(
+            f"{replace_invalid_utf8(path.name)} does not read: {error}",
+            "JSON with leaderId and leaderEpoch",
+        ) from None
+    known = state.leader_id if state.leader_id >= 0 else None
+    return Leader(known, state.leader_epoch, QUORUM_STATE)

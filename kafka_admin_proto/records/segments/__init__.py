@@ -1,0 +1,1 @@
+"""Files of a partition's folder: segments, ``partition.metadata``; records of Kafka's topics."""

@@ -1,0 +1,124 @@
+"""Log segments and snapshots as rows for people and scripts, one for each record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any
+
+from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.records.batches.control import read_control_key
+from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records.batches.records_json import record_json
+from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
+from kafka_admin_proto.records.segments.known_topics import KNOWN_TOPICS
+from kafka_admin_proto.records.segments.segments import (
+    DEFAULT_BATCH_LIMIT,
+    Gap,
+    Source,
+    read_segment,
+    topic_of,
+)
+
+#: The names in each row.
+ROW_KEYS = (
+    "position", "size", "offset", "epoch", "timestamp", "type", "version", "key", "fields",
+    "headers", "batch", "problem", "note",
+)  # fmt: skip
+#: Batches at the start of a log that may tell whose it is.
+_LOOKED_AT = 3
+
+
+def segment_rows(
+    source: Source,
+    topic: str | None = None,
+    *,
+    mask: bool = True,
+    limit: int = DEFAULT_BATCH_LIMIT,
+) -> Iterator[dict[str, Any]]:
+    """Each record of a log segment or snapshot; each row has the same names.
+
+    ``position`` and ``size`` are those of the batch in the file, ``batch`` its facts; ``offset``,
+    ``epoch`` (the leader's) and ``timestamp`` (milliseconds since 1970) those of the record.
+    ``type`` is the message's name in Kafka's own topics, or the control record's (LEADER_CHANGE),
+    ``version`` the message's and ``fields`` its data in the shape of Kafka's JsonConverters; of
+    other topics ``fields`` is the value, ``{"text": …}`` or ``{"base64": …}``. So is ``key``.
+
+    What is no record has a row with ``problem`` or, where nothing is missing, ``note`` alone.
+    Unless given, ``topic`` is the metadata log's where control records say so that only Kafka's
+    quorum writes, else one of Kafka's own that the folder is named after. ``mask`` hides secrets.
+    Raises OSError where the file cannot be read.
+    """
+    segment = read_segment(source, limit=limit)
+    first = list(islice(segment, _LOOKED_AT))
+    given = topic is not None
+    if topic is None and isinstance(source, (str, os.PathLike)):
+        # Any folder may be named like one: copies of a log are what they are.
+        topic = next((name for name in (topic_of(source),) if name in KNOWN_TOPICS), None)
+    if not given and any(map(_is_of_a_quorum, first)):
+        topic = METADATA_TOPIC
+    for found in chain(first, segment):
+        if isinstance(found, Gap):
+            told = "problem" if found.is_problem else "note"
+            yield _row(position=found.position, size=found.size, **{told: found.text})
+            continue
+        if not given and _is_of_a_quorum(found):
+            topic = METADATA_TOPIC
+        facts = _facts(found)
+        about = {"position": found.offset_in_data, "size": found.size, "batch": facts}
+        about["epoch"] = found.partition_leader_epoch
+        for record in found.records:
+            yield _row(**about, **_record(record, found, topic, mask))
+        if found.error is not None:
+            yield _row(**about, problem=str(found.error))
+        elif not found.records:
+            yield _row(**about, offset=found.base_offset, note="a batch without records")
+
+
+def _is_of_a_quorum(found: Batch | Gap) -> bool:
+    """Whether it is a batch of control records that only a quorum's log has."""
+    if isinstance(found, Gap) or not found.is_control:
+        return False
+    for record in found.records:
+        try:
+            if read_control_key(record.key).name not in ("", "ABORT", "COMMIT"):
+                return True
+        except DecodeError:
+            pass
+    return False
+
+
+def _row(**values: Any) -> dict[str, Any]:
+    return {name: values.get(name) for name in ROW_KEYS}
+
+
+def _facts(batch: Batch) -> dict[str, Any]:
+    return {
+        "base_offset": batch.base_offset,
+        "last_offset": batch.last_offset,
+        "magic": batch.magic,
+        "compression": batch.compression,
+        "timestamp_type": batch.timestamp_type,
+        "is_control": batch.is_control,
+        "is_transactional": batch.is_transactional,
+        "producer_id": batch.producer_id,
+        "producer_epoch": batch.producer_epoch,
+        "base_sequence": batch.base_sequence,
+    }
+
+
+def _record(record: Record, batch: Batch, topic: str | None, mask: bool) -> dict[str, Any]:
+    shown = record_json(record, topic=topic, is_control=batch.is_control, mask=mask)
+    key, value = shown["key"], shown["value"]
+    named = next((part for part in (value, key) if part and "message" in part), None)
+    return {
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "type": shown.get("control", named and named["message"]),
+        "version": named and named["version"],
+        "key": key.get("data", key) if key else None,
+        "fields": value.get("data", value) if value else None,
+        "headers": shown["headers"],
+        "problem": shown["problem"],
+    }

@@ -1,0 +1,213 @@
+"""``kap decode`` of captures, request logs and log segments: choice, summaries, pipes, Ctrl-C."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kafka_admin_proto.capture.frames import RECORD_KEYS
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.output import utc_text
+
+ROOT = Path(__file__).parents[3]
+CAPTURE = ROOT / "samples" / "admin42.pcap.gz"
+LOG = ROOT / "tests" / "records" / "data" / "__cluster_metadata-0"
+SEGMENT = LOG / "00000000000000000000.log"
+
+
+def run(arguments: str, data: bytes | None = None) -> Result:
+    return CliRunner().invoke(kap, shlex.split(arguments), input=data)
+
+
+def rows(arguments: str, data: bytes | None = None) -> list[dict[str, Any]]:
+    return [
+        json.loads(line) for line in run(f"{arguments} --output jsonl", data).stdout.splitlines()
+    ]
+
+
+#: A frame record, and what the command line adds: Spark's frames have no number in the input.
+ROW_KEYS = (*RECORD_KEYS, "number", "time")
+EVERYTHING = rows(f"decode {CAPTURE}")
+
+
+def test_all_frames_in_every_output() -> None:
+    assert len(EVERYTHING) == 294
+    assert tuple(EVERYTHING[0]) == ROW_KEYS
+    assert json.loads(run(f"decode {CAPTURE} --output json").stdout) == EVERYTHING
+    lines = run(f"decode {CAPTURE} --output tsv").stdout.splitlines()
+    assert [len(line.split("\t")) for line in lines] == [len(ROW_KEYS)] * 294
+    assert len(run(f"decode {CAPTURE}").stdout.splitlines()) == 295
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ("--api createtopics,3", lambda r: r["api_key"] in (19, 3)),
+        ("--client-id adminclient-1", lambda r: r["client_id"] == "adminclient-1"),
+        ("--connection 127.0.0.1:19093", lambda r: r["server"] == "127.0.0.1:19093"),
+        ("--connection 127.0.0.1", lambda r: True),
+        (f"--connection {EVERYTHING[7]['connection']}",
+         lambda r: r["connection"] == EVERYTHING[7]["connection"]),
+        ("--errors-only", lambda r: r["error_codes"] or r["problem"]),
+        (f"--since {EVERYTHING[100]['ts'] / 1e6:f}", lambda r: r["ts"] >= EVERYTHING[100]["ts"]),
+        ("--until 2026-11-21T02:34:33Z", lambda r: r["ts"] < 1795228473000000),
+        ("--api Fetch --since 2026-11-21T03:34:33+01:00",
+         lambda r: r["api"] == "Fetch" and r["ts"] >= 1795228473000000),
+    ],
+)  # fmt: skip
+def test_filters(options: str, wanted: Any) -> None:
+    found = rows(f"decode {CAPTURE} {options}")
+    assert found == [row for row in EVERYTHING if wanted(row)]
+    assert found
+
+
+def test_errors_without_bodies_have_their_codes() -> None:
+    found = rows(f"decode {CAPTURE} --errors-only --no-body")
+    wanted = [row["error_codes"] for row in EVERYTHING if row["error_codes"]]
+    assert [row["error_codes"] for row in found] == wanted != []
+    assert {row["body"] for row in found} == {None}
+
+
+@pytest.mark.parametrize("options", ["", "--no-body", "--api Fetch,CreateTopics", "--errors-only"])
+def test_the_number_of_a_row_is_what_only_takes(options: str) -> None:
+    assert [row["number"] for row in EVERYTHING] == list(range(1, 295))
+    for row in rows(f"decode {CAPTURE} {options}")[:3]:
+        (same,) = rows(f"decode {CAPTURE} {options} --only {row['number']}")
+        assert same == row
+        explained = run(f"explain {CAPTURE} --only {row['number']}").stdout
+        assert explained.startswith(f"frame {row['number']}: {row['api']} v{row['api_version']} ")
+        assert f"correlation id {row['correlation_id']}\n" in explained
+
+
+def test_times_for_people() -> None:
+    for row in EVERYTHING:
+        moment = datetime.fromisoformat(row["time"])
+        assert round(moment.timestamp() * 1_000_000) == row["ts"]
+        assert row["time"].endswith("Z")
+        assert len(row["time"]) == len("2026-01-31T12:00:00.000000Z")
+    assert utc_text(1 << 62) == f"{1 << 62} µs since 1970"
+    assert utc_text(None) is None
+
+
+def test_headers_alone_and_records() -> None:
+    found = rows(f"decode {CAPTURE} --no-body")
+    same = [key for key in RECORD_KEYS if key not in ("body", "error_codes", "topic_names", "raw")]
+    assert [{k: r[k] for k in same} for r in found] == [{k: r[k] for k in same} for r in EVERYTHING]
+    assert {row["body"] for row in found} == {None}
+    produced = [
+        partition["records"]
+        for row in rows(f"decode {CAPTURE} --records --api Produce")
+        if row["direction"] == "request"
+        for topic in row["body"]["topicData"]
+        for partition in topic["partitionData"]
+    ]
+    counts = [len(batch["records"]) for records in produced for batch in records["batches"]]
+    assert sum(counts) == 50
+
+
+def test_a_summary_adds_up() -> None:
+    found = rows(f"decode {CAPTURE} --summary")
+    assert sum(row["requests"] for row in found) == sum(
+        row["direction"] == "request" and not row["forwarded"] for row in EVERYTHING
+    )
+    assert sum(row["bytes"] for row in found) == sum(
+        row["size"] for row in EVERYTHING if not row["forwarded"]
+    )
+    (create,) = [row for row in found if row["api"] == "CreateTopics"]
+    made = [row for row in EVERYTHING if row["api"] == "CreateTopics" and not row["forwarded"]]
+    latencies = [row["latency_us"] for row in made if row["latency_us"] is not None]
+    assert create["latency_max_us"] == max(latencies)
+    assert abs(create["latency_p50_us"] - sorted(latencies)[1]) <= 0.01 * sorted(latencies)[1]
+    assert create["errors"] == {"TOPIC_ALREADY_EXISTS": 1}
+
+
+@pytest.mark.parametrize("options", ["", "--api Metadata", "--since 2030-01-01", "--client-id x"])
+def test_a_file_that_does_not_read_is_never_filtered_away(tmp_path: Path, options: str) -> None:
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(gzip.decompress(CAPTURE.read_bytes())[:50_000])
+    result = run(f"decode {cut} {options}")
+    assert result.exit_code == 1
+    assert "the capture ends" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (f"{CAPTURE} --api ,", "names no api"),
+        (f"{CAPTURE} --api Nothing", "Nothing"),
+        (f"{CAPTURE} --since 2026", "is not a time"),
+        (f"{CAPTURE} --topic x", "goes with log segments"),
+        (f"{CAPTURE} {CAPTURE}", "named twice"),
+        (f"{SEGMENT} --api Fetch", "--api does not go with log segments"),
+        (f"{SEGMENT} --summary", "--summary does not go with log segments"),
+        (f"{SEGMENT} {CAPTURE}", "not all the others are"),
+    ],
+)
+def test_usage(arguments: str, text: str) -> None:
+    result = run(f"decode {arguments}")
+    assert result.exit_code == 2
+    assert text in result.stderr
+
+
+def test_log_segments_in_every_output() -> None:
+    found = rows(f"decode {SEGMENT}")
+    assert [row["offset"] for row in found] == list(range(len(found)))
+    assert {row["problem"] for row in found} == {None}
+    assert json.loads(run(f"decode {SEGMENT} --output json").stdout) == found
+    assert len(run(f"decode {SEGMENT} --output tsv").stdout.splitlines()) == len(found)
+    snapshots = sorted(LOG.glob("*.checkpoint"))
+    several = rows(f"decode {SEGMENT} {snapshots[0]}")
+    assert several[: len(found)] == found
+    assert several[len(found)]["file"] == str(snapshots[0])
+    assert "RegisterBrokerRecord" in run(f"decode {SEGMENT}").stdout
+
+
+KAP = [sys.executable, "-c", "from kafka_admin_proto.cli import main; main()", "decode"]
+
+
+def test_a_pipe_that_can_be_read_but_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(CAPTURE.read_bytes()), daemon=True)
+    writer.start()
+    done = subprocess.run(
+        [*KAP, str(pipe), "--output", "jsonl"], capture_output=True, timeout=60, check=False
+    )
+    writer.join(10)
+    assert [json.loads(line)["ts"] for line in done.stdout.splitlines()] == [
+        row["ts"] for row in EVERYTHING
+    ]
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("output", ["table", "jsonl"])
+def test_a_live_capture_shows_what_it_has_and_ends_with_an_interrupt(output: str) -> None:
+    process = subprocess.Popen(
+        [*KAP, "-", "--output", output], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    data = gzip.decompress(CAPTURE.read_bytes())
+    process.stdin.write(data[:3])
+    process.stdin.flush()
+    process.stdin.write(data[3:])
+    process.stdin.flush()  # and the pipe stays open
+    wanted = len(EVERYTHING) + (output == "table")
+    lines = [process.stdout.readline() for _ in range(wanted)]
+    assert all(lines)
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=30)
+    assert rest == b""
+    assert process.returncode == 0

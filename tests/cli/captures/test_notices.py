@@ -1,0 +1,82 @@
+"""What is said of frames that do not read: once, however many there are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from kafka_admin_proto import CreateTopicsRequest, RequestHeader, SaslHandshakeRequest
+from kafka_admin_proto.capture.problem_kinds import kind_of
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.protocol import frame, write_request
+from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
+from tests.cli.test_terminal import on_terminal
+
+UNKNOWN = b"".join(frame(RequestHeader(12000 + i, 0, i, "c").encode(2)) for i in range(9))
+TOKEN = frame(write_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)) + frame(b"\0me\0pass")
+
+
+def run(arguments: str, data: bytes) -> Result:
+    return CliRunner().invoke(kap, arguments.split(), input=data)
+
+
+def test_problems_of_one_kind_are_said_once() -> None:
+    for command in ("decode", "explain"):
+        result = run(f"{command} --input-format raw", UNKNOWN)
+        first, more = result.stderr.splitlines()
+        assert first.startswith("frame 1: unknown api key 12000")
+        assert more == "8 more like frame 1: 2, 3, 4, 5, 6, …; kap decode --output json has each"
+        assert result.exit_code == 1
+    every = json.loads(run("decode --input-format raw --output json", UNKNOWN).stdout)
+    assert [f"{12000 + i}" in row["problem"] for i, row in enumerate(every)] == [True] * 9
+
+
+def test_different_problems_are_all_said() -> None:
+    cut = frame(write_request(CreateTopicsRequest(), 1, 1, "c")[:-2])
+    lines = run("decode --input-format raw", UNKNOWN[: len(UNKNOWN) // 9] + cut).stderr.splitlines()
+    assert [line[:8] for line in lines] == ["frame 1:", "frame 2:"]
+
+
+def test_on_a_terminal_explain_gives_the_reason_once(tmp_path: Path) -> None:
+    file = tmp_path / "cut.bin"
+    file.write_bytes(frame(write_request(CreateTopicsRequest(), 1, 1, "c")[:-2]))
+    text = " ".join(" ".join(on_terminal(200, "explain", str(file), status=1)).split())
+    assert text.count("4 bytes") == 1
+    assert "stopped here" in text
+
+
+def test_a_log_segment_gives_its_problem_once(tmp_path: Path) -> None:
+    segment = tmp_path / "00000000000000000000.log"
+    segment.write_bytes(write_batch(Batch.of([Record(0, 1, None, b"x")]))[:-3])
+    result = CliRunner().invoke(kap, ["decode", str(segment)])
+    assert result.exit_code == 1
+    assert result.output.count("cut short") == 1
+
+
+def test_a_summary_says_what_is_in_no_frame() -> None:
+    found = json.loads(run("decode --summary --output json --input-format raw", TOKEN).stdout)
+    assert found[-1]["api_key"] is None
+    assert found[-1]["not_decoded"] == {"SASL token without a header, after SaslHandshake v0": 1}
+    assert found[0]["not_decoded"] == {}
+    table = run("decode --summary --input-format raw", TOKEN + b"\xff\xff\xff\xff").stdout
+    assert table.splitlines()[-3:] == [
+        "(no frame), bytes that belong to no request or response that could be read:",
+        "  1 × SASL token without a header, after SaslHandshake v0",
+        "  1 × frame size -… is negative",
+    ]
+
+
+def test_kinds() -> None:
+    assert kind_of("at byte 17: 'a' is not \"b\", 3 left") == "… is not …, … left"
+    for problem, kind in (
+        ("encrypted: TLS 1.3 handshake, 41 kB", "encrypted: TLS 1.3 handshake, … kB"),
+        ("encrypted: TLS 1.2 handshake, 1.5 MB", "encrypted: TLS 1.2 handshake, … MB"),
+        ("Vote v7, topics[3] at byte 26: int32, 2 left.",
+         "Vote v7, topics[…] at byte …: int32, … left."),
+        ("Kafka's 5 bytes, the reader's 'it is'", "Kafka's … bytes, the reader's …"),
+        ("UTF-8 from 10.0.0.1:9092, [::1]:80, -5", "UTF-8 from …:…, [::…]:…, -…"),
+    ):  # fmt: skip
+        assert kind_of(problem) == kind
+    assert kind_of("CreateTopicsRequest v1") != kind_of("CreateTopicsRequest v7")

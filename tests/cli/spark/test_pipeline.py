@@ -1,0 +1,175 @@
+"""``kap pipeline``: what it refuses, and says, before Spark is started."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.spark.pipeline import _short
+from tests.spark.needs import require
+
+require("pyspark")
+SAMPLE = Path(__file__).parents[3] / "samples" / "admin42.pcap.gz"
+LOG = Path(__file__).parents[2] / "records" / "data" / "__cluster_metadata-0"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(kap, ["pipeline", *map(str, arguments)])
+
+
+def refused(*arguments: object) -> str:
+    """What is said of these arguments, on one line; nothing was run."""
+    with patch("kafka_admin_proto.spark.session.spark_session", side_effect=AssertionError):
+        result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    return " ".join(result.output.split())
+
+
+def test_no_such_captures(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert "there is no no-such" in refused("no-such", "--out", out)
+    assert "no file matches" in refused(tmp_path / "*.pcap", "--out", out)
+    (tmp_path / "empty").mkdir()
+    assert "there are no files in" in refused(tmp_path / "empty", "--out", out)
+    assert "Missing argument" in refused("--out", out)
+    assert not out.exists()
+
+
+def test_a_folder_of_somebody_else(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    assert "something else in it (thesis.tex)" in refused(SAMPLE, "--out", tmp_path)
+
+
+def test_tables_among_the_captures(tmp_path: Path) -> None:
+    shutil.copy(SAMPLE, tmp_path)
+    assert "is inside" in refused(tmp_path, "--out", tmp_path / "out")
+    assert "is inside" in refused(tmp_path, "--out", tmp_path)
+    assert "is inside" in refused(tmp_path, "--out", tmp_path / "out", "--streaming")
+
+
+def test_tables_in_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "is a URI" in refused(SAMPLE, "--out", "s3://bucket/tables")
+    assert not list(tmp_path.iterdir())
+
+
+def test_tables_of_other_captures(tmp_path: Path) -> None:
+    (tmp_path / "_pipeline.json").write_text('{"format": 1, "mode": "batch", "inputs": ["a"]}')
+    assert "--overwrite" in refused(SAMPLE, "--out", tmp_path)
+
+
+def test_a_log_of_another_topic(tmp_path: Path) -> None:
+    folder = tmp_path / "fruit-0"
+    folder.mkdir()
+    shutil.copy(LOG / "00000000000000000000.log", folder)
+    assert "is of the topic fruit" in refused(folder, "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize("what", ["a segment", "a snapshot", "a folder", "among others", "empty"])
+def test_streams_do_not_read_the_metadata_log(tmp_path: Path, what: str) -> None:
+    others, empty = tmp_path / "others", tmp_path / "__cluster_metadata-0"
+    shutil.copytree(LOG, others)
+    shutil.copy(SAMPLE, others)
+    empty.mkdir()
+    name = {
+        "a segment": LOG / "00000000000000000000.log",
+        "a snapshot": next(LOG.glob("*.checkpoint")),
+        "a folder": LOG,
+        "among others": others,
+        "empty": empty,
+    }[what]
+    said = refused(SAMPLE, name, "--out", tmp_path / "out", "--streaming")
+    assert "a stream does not read" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_stream_of_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    said = refused(tmp_path / "no-such", "--out", tmp_path / "out", "--streaming")
+    assert "there is no" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--set", "master=x"], "'master=x' is none of Spark's"),
+        (["--split-size", "fast"], "'fast' is no size"),
+        (["--split-size", "0"], "'0' is no size"),
+        (["--end"], "--end goes with --streaming --every 0"),
+        (["--streaming", "--overwrite"], "--overwrite does not go with --streaming"),
+    ],
+)
+def test_options(tmp_path: Path, arguments: list[str], said: str) -> None:
+    assert said in refused(SAMPLE, "--out", tmp_path / "out", *arguments)
+
+
+def test_without_spark(tmp_path: Path) -> None:
+    find = importlib.util.find_spec
+    gone = lambda name, *more: None if name == "pyspark" else find(name, *more)  # noqa: E731
+    with patch("importlib.util.find_spec", gone):
+        said = refused(SAMPLE, "--out", tmp_path / "out")
+    assert "pip install 'kafka-admin-proto[spark]'" in said
+
+
+def test_without_java(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("kap"), "pipeline", SAMPLE, "--out", tmp_path / "out"],
+        capture_output=True, text=True, timeout=120, check=False,
+        env=os.environ | {"JAVA_HOME": str(tmp_path / "nowhere")},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "Spark needs Java 17 or newer" in done.stderr
+    assert not [each for each in (tmp_path / "out").iterdir() if each.name != ".lock"]
+
+
+#: What Spark 4.3 says, without most of its stacks.
+_OF_A_WORKER = """\
+[STREAM_FAILED] Query [id = 232a] terminated with exception: An error occurred. Reason: \
+An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
+  File "clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  File "captured.py", line 262, in deco
+    raise converted from None
+  File "flow_state.py", line 58, in read_flow
+    raise StateError(
+kafka_admin_proto.spark.ingest.flow_state.StateError: it was written by '0.0.1': start a new one
+ SQLSTATE: 38000
+
+JVM stacktrace:
+org.apache.spark.api.python.PythonException: [PYTHON_EXCEPTION] An exception was thrown: Traceback
+\tat org.apache.spark.api.python.BasePythonRunner.read(PythonRunner.scala:1002)
+"""
+_OF_JAVA = """\
+An error occurred while calling o249.parquet.
+: org.apache.spark.SparkException: [FAILED_READ_FILE.X] Encountered error while reading a.parquet.
+\tat org.apache.spark.sql.errors.QueryExecutionErrors.error(QueryExecutionErrors.scala:898)
+Caused by: java.net.ConnectException: Connection refused
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (_OF_A_WORKER, "it was written by '0.0.1': start a new one"),
+        (_OF_JAVA, "ConnectException: Connection refused"),
+        ("  File x\nOSError: [Errno 28] No space left on device: '/out'\n", "OSError: [Errno 28] "
+         "No space left on device: '/out'"),
+        ("[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03", "[PATH_NOT_FOUND] Path "
+         "does not exist: file:/x"),
+        ("Job 3 cancelled\n\tat org.apache.spark.X", "Job 3 cancelled"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_what_a_job_failed_of(text: str, said: str) -> None:
+    """One sentence of all that Spark says, and that the cause."""
+    assert _short(text) == said

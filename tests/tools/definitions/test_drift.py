@@ -1,0 +1,134 @@
+"""The comparison with a release's definitions: each kind of difference, and the releases here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.schema.overlay import MessageOverlay, apply_overlay
+from tests.oracle import require_oracle
+from tools.definitions.drift import Report, compare, of_release
+
+FIELD: dict[str, Any] = {"name": "Text", "type": "string", "versions": "0+"}
+
+
+def message(*fields: dict[str, Any], **facts: Any) -> MessageSpec:
+    base = {
+        "apiKey": 7, "type": "request", "name": "PingRequest", "validVersions": "0-1",
+        "flexibleVersions": "none", "fields": [*fields] or [FIELD],
+    }  # fmt: skip
+    return read_message(json.dumps(base | facts))
+
+
+def found(here: MessageSpec, there: MessageSpec, overlay: MessageOverlay | None = None) -> Report:
+    known = overlay or MessageOverlay()
+    marked = apply_overlay(here, known)
+    return compare({here.name: marked}, {there.name: there}, {here.name: known})
+
+
+#: What the release has instead, and the line about it.
+KINDS = [
+    (message(validVersions="0-3"), "PingRequest v2-3: version: only there, valid"),
+    (message(FIELD, FIELD | {"name": "More"}),
+     "PingRequest v0-1: more: only there, more: STRING"),
+    (message(FIELD | {"versions": "1+"}), "PingRequest v0: text: only here, text: STRING"),
+    (message(FIELD | {"name": "Word"}),
+     "PingRequest v0-1: text: here text: STRING, there word: STRING"),
+    (message(FIELD | {"type": "bytes"}), "PingRequest v0-1: text: here STRING, there BYTES"),
+    (message(FIELD | {"nullableVersions": "1+"}),
+     "PingRequest v1: text: here STRING, there NULLABLE_STRING"),
+    (message(FIELD, flexibleVersions="1+"),
+     "PingRequest v1: (message): here not flexible, there flexible"),
+    (message(FIELD | {"default": "x"}), "PingRequest v0-1: text default: here '', there 'x'"),
+    (message(FIELD | {"entityType": "groupId"}),
+     "PingRequest v0-1: text entity type: here '', there 'groupId'"),
+    (message(apiKey=8), "PingRequest v0-1: api key: here 7, there 8"),
+    (message(deprecatedVersions="0"), "PingRequest v0: deprecated: here False, there True"),
+    (message(latestVersionUnstable=True), "PingRequest v1: unstable: here False, there True"),
+    (message(listeners=["broker"]), "PingRequest v0-1: listeners: here [], there ['broker']"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("there", "line"), KINDS, ids=[line for _, line in KINDS])
+def test_each_kind(there: MessageSpec, line: str) -> None:
+    report = found(message(), there)
+    assert line in [str(drift) for drift in report.drifts]
+    assert found(message(), message()).drifts == []
+
+
+def test_a_difference_deep_inside() -> None:
+    def nested(versions: str) -> MessageSpec:
+        inner = {"name": "Deep", "type": "uuid", "versions": versions, "mapKey": versions == "0+"}
+        return message(
+            {"name": "Rows", "type": "[]Row", "versions": "0+", "fields": [FIELD, inner]}
+        )
+
+    lines = [str(drift) for drift in found(nested("0+"), nested("1+")).drifts]
+    assert "PingRequest v0: rows[].deep: only here, deep: UUID" in lines
+    assert "PingRequest v1: rows.deep map key: here True, there False" in lines
+
+
+def test_tags() -> None:
+    tagged = FIELD | {"versions": "0+", "tag": 0, "taggedVersions": "0+"}
+    here = message(FIELD, flexibleVersions="0+")
+    report = found(here, message(tagged, flexibleVersions="0+"))
+    assert "here COMPACT_STRING, there COMPACT_STRING, tag 0" in str(report.drifts[0])
+
+
+def test_what_is_normal_or_known() -> None:
+    older = found(message(validVersions="0-3"), message())
+    assert (older.drifts, older.only_here) == ([], {"PingRequest": "2-3"})
+    removed = found(message(), read_message(
+        '{"apiKey": 7, "type": "request", "name": "PingRequest", "validVersions": "none"}'
+    ))  # fmt: skip
+    assert (removed.drifts, removed.only_here) == ([], {"PingRequest": "0-1"})
+    alias = MessageOverlay(aliases={"Text": ["Word"]})
+    assert found(message(), message(FIELD | {"name": "Word"}), alias).drifts == []
+    changed = MessageOverlay(layout_changed={"0": "1.0: with More", "1": "1.0: with More"})
+    report = found(message(), message(FIELD, FIELD | {"name": "More"}), changed)
+    assert report.drifts == []
+    assert report.known == ["PingRequest v0: 1.0: with More", "PingRequest v1: 1.0: with More"]
+    former = MessageOverlay(formerly=["PongRequest"])
+    report = found(message(), message(name="PongRequest"), former)
+    assert (report.drifts, report.known) == ([], ["PongRequest is PingRequest now"])
+    zookeeper = found(message(listeners=["broker"]), message(listeners=["zkBroker", "broker"]))
+    assert zookeeper.drifts == []
+
+
+def test_a_message_that_is_not_here() -> None:
+    report = compare({}, {"PingRequest": message()}, {})
+    assert [str(drift) for drift in report.drifts] == [
+        "PingRequest: message: only there, request, versions 0-1"
+    ]
+    assert compare({"PingRequest": message()}, {}, {}).only_here == {"PingRequest": "0-1"}
+
+
+def test_the_newest_release_has_nothing_that_is_not_here() -> None:
+    require_oracle()
+    report = of_release("4.4.0")
+    assert report.drifts == []
+    assert report.only_here["CreateTopicsRequest"] == "0-1"
+
+
+@pytest.mark.exhaustive
+def test_the_older_release_differs_in_facts_alone() -> None:
+    """Its layouts are here, or listed as changed; of other facts the newest release's count."""
+    require_oracle()
+    report = of_release("3.9.2")
+    assert {drift.what.rpartition(".")[2] for drift in report.drifts} <= {
+        "unstable", "name map key", "partition_index map key", "topic_id map key",
+        "subscribed_topic_names entity type",
+    }  # fmt: skip
+
+
+def test_a_release_that_is_none() -> None:
+    command = [sys.executable, "-m", "tools.definitions.drift", "newest"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "'newest' is not a release such as 4.4.0" in done.stderr

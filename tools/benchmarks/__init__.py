@@ -1,0 +1,1 @@
+"""Benchmarks; each writes its page in ``docs/``."""

@@ -1,0 +1,313 @@
+"""The pipeline beside one process and beside tshark with Spark: seconds and memory, in one run.
+
+Run as ``python -m tools.benchmarks.spark``; prints tables, and with ``--write`` puts them into
+``docs/benchmarks-spark.md``. The captures are those of real brokers (`tools/traffic/captures.py`),
+repeated with other addresses and later times into many files, as rotation makes them. Every program
+and all that it starts is pinned to its cores by ``taskset``; memory is that of the whole tree of
+processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from tools.benchmarks.repeated import repeated, size_of
+from tools.oracles import tshark
+from tools.traffic.captures import capture
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks-spark.md"
+#: Megabytes of one file.
+_FILE = 16
+_SAMPLE_EVERY = 0.2
+
+_HEAD = """\
+# The pipeline on Spark
+
+`python -m tools.benchmarks.spark --write` wrote this page, each part of it in one run. The
+captures are those of `tools/traffic/captures.py`, repeated with other addresses and later times
+into files of about {file} MB: {large}, and a tenth of them: {small}.
+{machine}; Spark {spark}, Java {java}, tshark {tshark}.
+Seconds are wall time with the start of Spark. Peak memory is the sum over the whole tree of
+processes of what each has to itself (`Pss`), sampled every {every} s; of the pipeline also that of
+the JVM (driver and executors in one) and of all Python processes.
+
+"""
+
+
+class Run(msgspec.Struct, frozen=True):
+    """Seconds, and peak bytes: of all processes, of Java, of Python."""
+
+    seconds: float
+    peak: int
+    java: int
+    python: int
+
+
+class Data(msgspec.Struct, frozen=True):
+    """Captures in a folder."""
+
+    folder: Path
+    bytes: int
+    frames: int
+    connections: int
+
+    def __str__(self) -> str:
+        return f"{self.frames:,} frames in {self.bytes / 1e9:.2f} GB"
+
+
+def make(folder: Path, megabytes: int, *, times: int = 1) -> Data:
+    """So many megabytes of captures, in files."""
+    captures = [capture(name).path for name in ("kraft", "zk", "sasl")]
+    folder.mkdir()
+    each = max(1, _FILE * 1_000_000 // size_of(captures))
+    count = max(1, round(megabytes * 1_000_000 / size_of(captures) / each)) * times
+    for number in range(count):
+        repeated(captures, folder / f"{number:05}.pcap", range(number * each, (number + 1) * each))
+    from kafka_admin_proto.capture.captures import read_captures
+
+    found = [each for name in captures for each in read_captures([name], bodies=())]
+    names = {each.connection for each in found}
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    return Data(folder, size, len(found) * each * count, len(names) * each * count)
+
+
+def timed(command: Sequence[str], cores: int, *, env: dict[str, str] | None = None) -> Run:
+    """One run on the first ``cores`` of the machine. RuntimeError if it fails."""
+    pinned = ["taskset", "--cpu-list", ",".join(map(str, range(cores))), *command]
+    start = time.perf_counter()
+    peak = java = python = 0
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            pinned, stdout=subprocess.DEVNULL, stderr=errors, env=os.environ | (env or {})
+        )
+        while process.poll() is None:
+            sizes = _sizes(process.pid)
+            peak = max(peak, sum(sizes.values()))
+            of_java = sum(size for (name, _), size in sizes.items() if name == "java")
+            java = max(java, of_java)
+            python = max(python, sum(sizes.values()) - of_java)
+            time.sleep(_SAMPLE_EVERY)
+        seconds = time.perf_counter() - start
+        if process.returncode:
+            errors.seek(0)
+            said = errors.read()[-3000:].decode("utf-8", "replace")
+            raise RuntimeError(f"{' '.join(command)[:200]} failed: {said}")
+    return Run(seconds, peak, java, python)
+
+
+def _sizes(root: int) -> dict[tuple[str, int], int]:
+    """Program and process id → bytes, of a process and all below it."""
+    parents: dict[int, list[int]] = {}
+    names: dict[int, str] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:
+            continue
+        name, _, rest = text.partition("(")[2].rpartition(")")
+        pid = int(stat.parent.name)
+        names[pid] = name
+        parents.setdefault(int(rest.split()[1]), []).append(pid)
+    found: dict[tuple[str, int], int] = {}
+    left = [root]
+    while left:
+        pid = left.pop()
+        left += parents.get(pid, ())
+        try:
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        pss = next((line for line in rollup.splitlines() if line.startswith("Pss:")), "Pss: 0 kB")
+        found[names.get(pid, ""), pid] = int(pss.split()[1]) * 1024
+    return found
+
+
+def pipeline(data: Data, out: Path, cores: int) -> Run:
+    """`kap pipeline` on captures."""
+    kap = str(Path(sys.executable).with_name("kap"))
+    shutil.rmtree(out, ignore_errors=True)
+    return timed(
+        [kap, "pipeline", str(data.folder), "--out", str(out), "--master", f"local[{cores}]"], cores
+    )
+
+
+def one_process(data: Data) -> Run:
+    """`kap decode` on the same."""
+    kap = str(Path(sys.executable).with_name("kap"))
+    files = sorted(map(str, data.folder.iterdir()))
+    return timed([kap, "decode", "--output", "jsonl", *files], 1)
+
+
+_TO_JSON, _READING = "tshark -T json", "… and spark.read.json"
+#: Reads what tshark wrote, to the end.
+_READ_JSON = """
+import sys
+from kafka_admin_proto.spark.session import spark_session
+spark = spark_session("local[" + sys.argv[2] + "]", settings={"spark.driver.memory": "6g"})
+spark.read.json(sys.argv[1], multiLine=True).write.format("noop").mode("overwrite").save()
+"""
+
+
+def by_tshark(data: Data, scratch: Path, cores: int, only: str = "") -> tuple[Run, Run, int]:
+    """tshark on as many files at once as there are cores, then Spark on its JSON; its bytes.
+
+    ``only`` is the option that says which protocols the JSON has. Spark takes no JSON with a key
+    twice in one object, as tshark writes it by itself.
+    """
+    ports = sorted({port for name in ("kraft", "zk", "sasl") for port in capture(name).ports})
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    as_kafka = " ".join(f"-d tcp.port=={port},kafka" for port in ports)
+    to_json = f"tshark -n {as_kafka} -T json --no-duplicate-keys {only}"
+    script = (
+        f"ls {data.folder} | xargs -P {cores} -I@ "
+        f"sh -c '{to_json} -r {data.folder}/@ > {scratch}/@.json'"
+    )
+    wrote = timed(["sh", "-c", script], cores)
+    size = sum(file.stat().st_size for file in scratch.iterdir())
+    read = timed([sys.executable, "-c", _READ_JSON, str(scratch), str(cores)], cores)
+    shutil.rmtree(scratch)
+    return wrote, read, size
+
+
+def skewed(folder: Path, megabytes: int) -> tuple[Data, Data]:
+    """One connection with so many bytes, and the same among small ones with a quarter as many."""
+    from tools.benchmarks.large_connection import large_connection
+
+    alone = folder / "alone"
+    alone.mkdir()
+    frames = large_connection(alone / "large.pcap", megabytes * 1_000_000)
+    size = (alone / "large.pcap").stat().st_size
+    among = make(folder / "among", megabytes // 4)
+    os.link(alone / "large.pcap", among.folder / "large.pcap")
+    return (
+        Data(alone, size, frames, 1),
+        Data(among.folder, among.bytes + size, among.frames + frames, among.connections + 1),
+    )
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:,.0f}"
+
+
+def _row(name: str, cores: int, data: Data, run: Run) -> str:
+    print(name, cores, data, f"{run.seconds:.1f} s", flush=True)
+    return (
+        f"| `{name}` | {cores} | {data.bytes / 1e9:.2f} GB | {run.seconds:.1f} "
+        f"| {data.frames / run.seconds:,.0f} | {_mb(run.peak)} | {_mb(run.java)} "
+        f"| {_mb(run.python)} |\n"
+    )
+
+
+_HEADS = (
+    "| program | cores | captures | s | frames/s | MB | Java MB | Python MB |\n"
+    "|---|---|---|---|---|---|---|---|\n"
+)
+
+
+def scale(folder: Path, megabytes: int) -> str:
+    """Ten times the captures, one and two cores, one process, and tshark."""
+    import pyspark
+
+    large = make(folder / "large", megabytes)
+    small = make(folder / "small", megabytes // 10)
+    java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr
+    text = _HEAD.format(
+        file=_FILE, large=large, small=small, spark=pyspark.__version__,
+        java=java.split('"')[1], tshark=tshark.version(), every=_SAMPLE_EVERY,
+        machine=f"CPython {platform.python_version()}, {os.cpu_count()} × {platform.machine()}",
+    )  # fmt: skip
+    text += _HEADS
+    two, one, alone, beside, peaks = [], [], [], [], []
+    for data in (small, large):
+        run = pipeline(data, folder / "out", 2)
+        text += _row("kap pipeline", 2, data, run)
+        two.append(run.seconds)
+        peaks.append(run.peak)
+        run = pipeline(data, folder / "out", 1)
+        text += _row("kap pipeline", 1, data, run)
+        one.append(run.seconds)
+        run = one_process(data)
+        text += _row("kap decode", 1, data, run)
+        alone.append(run.seconds)
+        wrote, read, _ = by_tshark(data, folder / "json", 2, "-J kafka")
+        text += _row(f"{_TO_JSON} -J kafka", 2, data, wrote) + _row(_READING, 2, data, read)
+        beside.append(wrote.seconds + read.seconds)
+    return f"""{text}
+Beside tshark with Spark behind it, where tshark leaves out all layers below Kafka's, the pipeline
+on two cores is {beside[0] / two[0]:.2f} × as fast on the smaller captures and
+{beside[1] / two[1]:.2f} × on the larger ones. All that is compared there is to have the rows; the
+pipeline writes six tables. On the larger captures it is {alone[1] / two[1]:.2f} × as fast as one
+process that writes JSON lines, and two cores are {one[1] / two[1]:.2f} × as fast as one. Peak
+memory at ten times the size is {peaks[1] / peaks[0]:.2f} × on two cores.
+"""
+
+
+def layers(folder: Path, megabytes: int) -> str:
+    """Beside what tshark says of all layers, which is what it does unless told otherwise."""
+    data = make(folder / "captures", megabytes * 3 // 10)
+    run = pipeline(data, folder / "out", 2)
+    wrote, read, size = by_tshark(data, folder / "json", 2)
+    return f"""
+## tshark with all layers
+
+{size / data.bytes:.0f} bytes of JSON for each of the captures, {data}:
+
+{_HEADS}{_row("kap pipeline", 2, data, run)}{_row(_TO_JSON, 2, data, wrote)}{
+        _row(_READING, 2, data, read)
+    }
+The pipeline is {(wrote.seconds + read.seconds) / run.seconds:.2f} × as fast.
+"""
+
+
+def skew(folder: Path, megabytes: int) -> str:
+    """One large connection, alone and among others."""
+    alone, among = skewed(folder, megabytes // 3)
+    runs = [pipeline(data, folder / "out", 2) for data in (alone, among)]
+    return f"""
+## One large connection
+
+A connection of {alone} alone took {runs[0].seconds:.1f} s and {_mb(runs[0].peak)} MB; among
+{among.connections - 1:,} others, with a quarter of its bytes, {runs[1].seconds:.1f} s
+({runs[1].seconds / runs[0].seconds:.2f} ×) and {_mb(runs[1].peak)} MB, on two cores.
+"""
+
+
+_PARTS = (scale, layers, skew)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print, and write where asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--write", action="store_true", help=f"write docs/{PAGE.name}")
+    parser.add_argument("--megabytes", type=int, default=2050, help="about how large (2050)")
+    parser.add_argument(
+        "--part", choices=[each.__name__ for each in _PARTS], help="only that part of the page"
+    )
+    options = parser.parse_args(arguments)
+    texts = dict.fromkeys((each.__name__ for each in _PARTS), "")
+    if PAGE.exists():
+        texts.update(zip(texts, re.split(r"(?m)^(?=\n## )", PAGE.read_text("utf-8")), strict=False))
+    for part in _PARTS:
+        if options.part in (None, part.__name__):
+            with tempfile.TemporaryDirectory() as folder:
+                texts[part.__name__] = part(Path(folder), options.megabytes)
+            print(texts[part.__name__])
+            if options.write:
+                PAGE.write_text("".join(texts.values()), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Kafka's definitions: imported, merged, compared, and the classes generated from them."""

@@ -1,0 +1,240 @@
+"""What a Kafka release on Maven Central has that ``schemas/kafka/`` has not, or has otherwise.
+
+Run as ``make drift RELEASE=4.4.0``. Message by message and version by version it names what a
+review of that release has to look at; exit code 1 if there is anything. Versions that are only
+here are normal: older releases had them, or newer ones have. Layouts that the overlay lists as
+changed between releases, and names that it lists as former ones, are known and only counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from msgspec.structs import replace
+
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.diff import NEVER, Difference, diff
+from kafka_admin_proto.schema.model import FieldSpec, MessageSpec
+from kafka_admin_proto.schema.names import python_name
+from kafka_admin_proto.schema.overlay import MessageOverlay
+from kafka_admin_proto.schema.versions import VersionRange
+from tools.definitions.config_definitions import FILE as CONFIGS
+from tools.definitions.config_definitions import config_definitions, differences
+from tools.definitions.import_schemas import definitions
+from tools.oracles.jars import FetchError, ToolMissingError
+
+
+class Drift(msgspec.Struct, frozen=True):
+    """One difference: where, what is here and what the release has, "" for nothing."""
+
+    message: str
+    versions: str
+    what: str
+    here: str
+    there: str
+
+    def __str__(self) -> str:
+        where = f"{self.message} v{self.versions}" if self.versions else self.message
+        if not self.here:
+            return f"{where}: {self.what}: only there, {self.there}"
+        if not self.there:
+            return f"{where}: {self.what}: only here, {self.here}"
+        return f"{where}: {self.what}: here {self.here}, there {self.there}"
+
+
+class Report(msgspec.Struct):
+    """All differences, and what needs no review: versions that are only here, known changes."""
+
+    drifts: list[Drift]
+    only_here: dict[str, str]
+    known: list[str]
+
+
+def compare(
+    ours: dict[str, MessageSpec],
+    theirs: dict[str, MessageSpec],
+    overlays: dict[str, MessageOverlay],
+) -> Report:
+    """Our definitions beside a release's; both by name, the overlays by our name."""
+    report = Report([], {}, [])
+    former = {old: name for name, overlay in overlays.items() for old in overlay.formerly}
+    by_our_name = {former.get(name, name): spec for name, spec in theirs.items()}
+    report.known += [f"{old} is {new} now" for old, new in former.items() if old in theirs]
+    for name in sorted(ours.keys() | by_our_name.keys()):
+        here, there = ours.get(name), by_our_name.get(name)
+        if there is None or there.valid_versions.empty:
+            assert here is not None or there is not None
+            if here is not None:
+                report.only_here[name] = str(here.valid_versions)
+        elif here is None:
+            facts = f"{there.type}, versions {there.valid_versions}"
+            report.drifts.append(Drift(name, "", "message", "", facts))
+        else:
+            _compare_message(here, there, overlays.get(name, MessageOverlay()), report)
+    return report
+
+
+def _compare_message(
+    here: MessageSpec, there: MessageSpec, overlay: MessageOverlay, report: Report
+) -> None:
+    if here.type.startswith("coordinator-") and there.type == "data":
+        report.known.append(f"{here.name} was plain data before 4.0")
+        if here.type == "coordinator-key":
+            return  # what is its api key now was its only version
+        there = replace(there, type=here.type, api_key=here.api_key)
+    if "zkBroker" in there.listeners and "zkBroker" not in here.listeners:
+        report.known.append(f"{here.name} was for ZooKeeper's brokers too before 4.0")
+        there = replace(there, listeners=tuple(x for x in there.listeners if x != "zkBroker"))
+    new = sorted(set(there.valid_versions) - set(here.valid_versions))
+    if new:
+        report.drifts.append(Drift(here.name, _ranges(new), "version", "", "valid"))
+    dropped = sorted(set(here.valid_versions) - set(there.valid_versions))
+    if dropped:
+        report.only_here[here.name] = _ranges(dropped)
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for version in here.valid_versions & there.valid_versions:
+        if str(version) in overlay.layout_changed:
+            report.known.append(f"{here.name} v{version}: {overlay.layout_changed[str(version)]}")
+            continue
+        for each in (*_layout(here, there, version), *_facts(here, there, version)):
+            found.setdefault(each, []).append(version)
+    for (what, one, other), versions in found.items():
+        report.drifts.append(Drift(here.name, _ranges(versions), what, one, other))
+
+
+def _layout(here: MessageSpec, there: MessageSpec, version: int) -> Iterator[tuple[str, str, str]]:
+    """Differences on the wire and of names; a name that the overlay knows as an alias is none."""
+    aliases = _aliases(here)
+    for each in diff(here, version, there, version):
+        if each.bytes_differ == NEVER and _is_alias(each, aliases):
+            continue
+        yield each.path, each.left, each.right
+
+
+def _aliases(spec: MessageSpec) -> set[tuple[str, str]]:
+    """Pairs of a field's name and a former one, at any depth."""
+    return {
+        (python_name(field.name), python_name(alias))
+        for struct in (spec.struct, *spec.structs().values())
+        for field in struct.fields
+        for alias in field.aliases
+    }
+
+
+def _is_alias(difference: Difference, aliases: set[tuple[str, str]]) -> bool:
+    one, _, type_ = difference.left.partition(": ")
+    other, _, other_type = difference.right.partition(": ")
+    return type_ == other_type and (one, other) in aliases
+
+
+def _facts(here: MessageSpec, there: MessageSpec, version: int) -> Iterator[tuple[str, str, str]]:
+    """What else definitions say: of the message, and of each field that both have."""
+    pairs: list[tuple[str, object, object]] = [
+        ("api key", here.api_key, there.api_key),
+        ("type", here.type, there.type),
+        ("deprecated", version in here.deprecated_versions, version in there.deprecated_versions),
+        ("unstable", _unstable(here, version), _unstable(there, version)),
+        ("listeners", sorted(here.listeners), sorted(there.listeners)),
+    ]
+    mine, others = _fields(here, version), _fields(there, version)
+    for path in mine.keys() & others.keys():
+        one, other = mine[path], others[path]
+        pairs += [
+            (f"{path} default", one.default_value, other.default_value),
+            (f"{path} map key", one.map_key, other.map_key),
+            (f"{path} entity type", one.entity_type, other.entity_type),
+        ]
+    for what, one_fact, other_fact in pairs:
+        if one_fact != other_fact:
+            yield what, repr(one_fact), repr(other_fact)
+
+
+def _unstable(spec: MessageSpec, version: int) -> bool:
+    return spec.latest_version_unstable and version == spec.valid_versions.highest
+
+
+def _fields(spec: MessageSpec, version: int) -> dict[str, FieldSpec]:
+    """Each field of that version by its path."""
+    structs = spec.structs()
+
+    def walk(fields: tuple[FieldSpec, ...], prefix: str) -> Iterator[tuple[str, FieldSpec]]:
+        for field in fields:
+            if version in field.versions:
+                path = prefix + python_name(field.name)
+                yield path, field
+                if field.type.is_struct:
+                    yield from walk(structs[field.type.element].fields, f"{path}.")
+
+    return dict(walk(spec.fields, ""))
+
+
+def _ranges(versions: Iterable[int]) -> str:
+    """``0-2, 5``: versions as people write them."""
+    runs: list[list[int]] = []
+    for version in sorted(versions):
+        if runs and version == runs[-1][1] + 1:
+            runs[-1][1] = version
+        else:
+            runs.append([version, version])
+    return ", ".join(str(VersionRange(low, high)) for low, high in runs)
+
+
+def of_release(release: str) -> Report:
+    """The report for a release, its definitions read out of its jars."""
+    names = catalog().names()
+    report = compare(
+        {name: catalog().spec(name) for name in names},
+        definitions(release),
+        {name: catalog().overlay(name) for name in names},
+    )
+    _compare_configs(release, report)
+    return report
+
+
+def _compare_configs(release: str, report: Report) -> None:
+    """Configs beside those of the same minor release or, where there are none, of the newest."""
+    ours = json.loads(CONFIGS.read_text("utf-8"))
+    minor = release.rpartition(".")[0]
+    base = minor if minor in ours else list(ours)[-1]
+    try:
+        theirs = config_definitions(release)
+    except FetchError:
+        report.known.append(f"the configs of {release} are not compared: its jars do not run")
+        return
+    report.drifts += [
+        Drift(what, "", base, *sides) for what, *sides in differences(ours[base], theirs)
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("release", help='such as "4.4.0"')
+    parser.add_argument("--output", choices=["text", "json"], default="text")
+    arguments = parser.parse_args()
+    try:
+        report = of_release(arguments.release)
+    except (FetchError, ToolMissingError, ValueError) as error:
+        print(f"cannot compare with {arguments.release}: {error}", file=sys.stderr)
+        return 2
+    if arguments.output == "json":
+        print(json.dumps(msgspec.to_builtins(report), indent=2))
+        return bool(report.drifts)
+    for drift in report.drifts:
+        print(drift)
+    for line in report.known:
+        print(f"known: {line}")
+    for name, versions in report.only_here.items():
+        print(f"only here: {name} v{versions}")
+    print(
+        f"{len(report.drifts)} differences from {arguments.release} to look at, "
+        f"{len(report.known)} known, {len(report.only_here)} messages with versions only here"
+    )
+    return bool(report.drifts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,279 @@
+"""Kafka's own generated classes as an oracle: a Java process that answers line by line.
+
+    with JavaOracle("4.4.0") as oracle:
+        data, json = oracle.encode("CreateTopicsRequest", 1, {"topics": [], ...})
+        oracle.decode("CreateTopicsRequest", 1, data).json
+
+`java/Oracle.java` describes the lines.  Sweeps use `encode_many` and `decode_many`:
+they keep Java busy while Python reads, which is several times as fast as asking one by one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from tools.oracles.jars import ToolMissingError, cache_folder, definition_artifacts, fetch
+
+NEWEST = "4.4.0"
+
+#: What the generated classes need beside their own jars.
+_LIBRARIES = (
+    "com.fasterxml.jackson.core:jackson-databind:2.16.2",
+    "com.fasterxml.jackson.core:jackson-core:2.16.2",
+    "com.fasterxml.jackson.core:jackson-annotations:2.16.2",
+    "org.slf4j:slf4j-api:1.7.36",
+    "org.slf4j:slf4j-nop:1.7.36",
+)
+
+_Answer = TypeVar("_Answer")
+
+_SOURCE = Path(__file__).parent / "Oracle.java"
+
+#: The quick compiler alone serves runs of this length best.
+_JVM_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+#: Lines written before their answers are read: enough to hide the pipes' latency, little to keep.
+_BATCH = 2000
+
+
+class JavaRefusal(Exception):
+    """Java threw on this request: `kind` is the simple name of the exception's class."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+class OracleDied(Exception):
+    """The Java process ended although nobody asked it to; the message holds its stderr."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One generated message class; `api_key` is -1 where the message has none."""
+
+    name: str
+    lowest: int
+    highest: int
+    api_key: int
+    class_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What Java read from bytes, the bytes it writes for that, and how many it left unread.
+
+    `reencoded` is None where Java refuses to write what it has just read.
+    """
+
+    reencoded: bytes | None
+    json: object
+    left: int
+
+
+def why_unavailable() -> str | None:
+    """In plain words, what keeps the oracle from running on this machine; None if nothing does."""
+    missing = [program for program in ("java", "javac", "mvn") if shutil.which(program) is None]
+    if not missing:
+        return None
+    return f"the Java oracle needs {' and '.join(missing)} on the PATH (a JDK 17 and Apache Maven)"
+
+
+class JavaOracle:
+    """A running Java process with the message classes of one Kafka release.
+
+    Names are those of the definitions ("CreateTopicsRequest", "TopicRecord").  JSON values are what
+    the standard json module gives.  Every method raises JavaRefusal where Java throws; the `_many`
+    methods give the refusal in place of the answer.
+    """
+
+    def __init__(self, release: str = NEWEST) -> None:
+        self.release = release
+        java = shutil.which("java")
+        if java is None:
+            raise ToolMissingError("java is not on the PATH; install a JDK 17")
+        jars = fetch(release, [*definition_artifacts(release), *_LIBRARIES])
+        classes = _compiled(release, jars)
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
+        self._process = subprocess.Popen(
+            [java, *_JVM_OPTIONS, "-cp", _class_path([classes, *jars]), "Oracle"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process and wait for it."""
+        self._process.kill()
+        self._process.communicate()
+        self._stderr.close()
+
+    def messages(self) -> list[Message]:
+        """Every message of the release, by name."""
+        (rows,) = self._columns("messages")
+        return [
+            Message(row["name"], row["lowest"], row["highest"], row["apiKey"], row["className"])
+            for row in json.loads(rows)
+        ]
+
+    def errors(self) -> list[dict[str, object]]:
+        """Every constant of Java's Errors: "name", "code", "retriable"."""
+        (rows,) = self._columns("errors")
+        found: list[dict[str, object]] = json.loads(rows)
+        return found
+
+    def encode(self, name: str, version: int, obj: object) -> tuple[bytes, object]:
+        """Java's bytes for a JSON value, and the JSON it writes for those bytes."""
+        return _encoded(self._columns(_encode_line(name, version, obj)))
+
+    def decode(self, name: str, version: int, data: bytes) -> Decoded:
+        """What Java reads from bytes."""
+        return _decoded(self._columns(_decode_line(name, version, data)))
+
+    def random(self, name: str, version: int, seed: int) -> tuple[bytes, object]:
+        """Bytes and JSON of a value filled at random, the same for the same seed."""
+        return _encoded(self._columns(_random_line(name, version, seed)))
+
+    def encode_many(
+        self, requests: Iterable[tuple[str, int, object]]
+    ) -> Iterator[tuple[bytes, object] | JavaRefusal]:
+        """`encode` for each (name, version, obj), in order."""
+        return self._stream(itertools.starmap(_encode_line, requests), _encoded)
+
+    def decode_many(
+        self, requests: Iterable[tuple[str, int, bytes]]
+    ) -> Iterator[Decoded | JavaRefusal]:
+        """`decode` for each (name, version, data), in order."""
+        return self._stream(itertools.starmap(_decode_line, requests), _decoded)
+
+    def random_many(
+        self, requests: Iterable[tuple[str, int, int]]
+    ) -> Iterator[tuple[bytes, object] | JavaRefusal]:
+        """`random` for each (name, version, seed), in order."""
+        return self._stream(itertools.starmap(_random_line, requests), _encoded)
+
+    def _columns(self, line: str) -> list[str]:
+        (columns,) = self._ask([line])
+        if isinstance(columns, JavaRefusal):
+            raise columns
+        return columns
+
+    def _stream(
+        self, lines: Iterable[str], read: Callable[[Sequence[str]], _Answer]
+    ) -> Iterator[_Answer | JavaRefusal]:
+        """Answers batch by batch: each is read to its end, so a caller may stop where it likes."""
+        remaining = iter(lines)
+        while batch := list(itertools.islice(remaining, _BATCH)):
+            for columns in self._ask(batch):
+                yield columns if isinstance(columns, JavaRefusal) else read(columns)
+
+    def _ask(self, lines: Sequence[str]) -> list[list[str] | JavaRefusal]:
+        """Write from a thread while reading here: neither side ever waits on a full pipe."""
+        writer = threading.Thread(target=self._write, args=(lines,), daemon=True)
+        writer.start()
+        try:
+            return [self._read() for _ in lines]
+        except BaseException:
+            self._process.kill()  # interrupted: the answers still to come belong to no question
+            raise
+        finally:
+            writer.join()
+
+    def _write(self, lines: Sequence[str]) -> None:
+        stdin = self._process.stdin
+        assert stdin is not None
+        try:
+            stdin.write("".join(f"{line}\n" for line in lines).encode())
+            stdin.flush()
+        except BrokenPipeError:
+            pass  # the process has died, which the reader notices and reports
+
+    def _read(self) -> list[str] | JavaRefusal:
+        stdout = self._process.stdout
+        assert stdout is not None
+        line = stdout.readline()
+        if not line.endswith(b"\n"):
+            raise OracleDied(self._last_words())
+        verdict, *columns = line[:-1].decode().split("\t")
+        return columns if verdict == "ok" else JavaRefusal(*columns)
+
+    def _last_words(self) -> str:
+        status = self._process.wait()
+        self._stderr.seek(0)
+        said = self._stderr.read()[-4000:].decode(errors="replace")
+        return f"the Java oracle ended with status {status}; its stderr:\n{said}"
+
+
+def _encode_line(name: str, version: int, obj: object) -> str:
+    return f"json2bytes\t{name}\t{version}\t{json.dumps(obj)}"
+
+
+def _decode_line(name: str, version: int, data: bytes) -> str:
+    return f"bytes2json\t{name}\t{version}\t{data.hex()}"
+
+
+def _random_line(name: str, version: int, seed: int) -> str:
+    return f"random\t{name}\t{version}\t{seed}"
+
+
+def _encoded(columns: Sequence[str]) -> tuple[bytes, object]:
+    data, text = columns
+    return bytes.fromhex(data), json.loads(text)
+
+
+def _decoded(columns: Sequence[str]) -> Decoded:
+    again, text, left = columns
+    reencoded = None if again == "-" else bytes.fromhex(again)
+    return Decoded(reencoded, json.loads(text), int(left))
+
+
+def _class_path(entries: Sequence[Path]) -> str:
+    return os.pathsep.join(map(str, entries))
+
+
+def _compiled(release: str, jars: Sequence[Path]) -> Path:
+    """The folder with Oracle's classes, compiled once per source and release."""
+    javac = shutil.which("javac")
+    if javac is None:
+        raise ToolMissingError("javac is not on the PATH; install a JDK 17")
+    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:16]
+    parent = cache_folder() / "oracle"
+    classes = parent / f"{release}-{digest}"
+    if not classes.exists():
+        parent.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=parent, prefix=".part-") as part:
+            made = Path(part) / "classes"
+            subprocess.run([javac, "-d", made, "-cp", _class_path(jars), _SOURCE], check=True)
+            try:
+                made.rename(classes)
+            except OSError:
+                if not classes.exists():  # otherwise another run was quicker, with the same source
+                    raise
+    return classes

@@ -1,0 +1,1 @@
+"""Real brokers and clients whose traffic is captured."""
