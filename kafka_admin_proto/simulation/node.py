@@ -36,6 +36,10 @@ class Request:
         return self.body.message_name.removesuffix("Request")
 
 
+class ConnectionRefused(Exception):
+    """Raised by ``handle``: the node closes the connection instead of answering."""
+
+
 class NodeContext(Protocol):
     """One life of a node, from its start to its crash: afterwards none of its calls come back."""
 
@@ -82,7 +86,10 @@ class Node(Protocol):
         ...
 
     def handle(self, request: Request) -> Message | None:
-        """Return the response's body, or None when ``respond`` will be called or nobody answers."""
+        """Return the response's body, or None when ``respond`` will be called or nobody answers.
+
+        Raises ConnectionRefused to close the connection.
+        """
         ...
 
     def state(self) -> dict[str, Any]:

@@ -57,6 +57,10 @@ class Trace:
     names: dict[int, str] = field(default_factory=dict)
     events: list[TraceEvent] = field(default_factory=list)
 
+    def add(self, at_ms: int, kind: EventKind, node: int = NO_NODE, **rest: Any) -> None:
+        """Append an event; ``rest`` are its other fields."""
+        self.events.append(TraceEvent(len(self.events), at_ms, kind, node, **rest))
+
     def to_bytes(self) -> bytes:
         """The run as lines of JSON: two runs of a seed give the same bytes."""
         return b"".join(msgspec.json.encode(event) + b"\n" for event in self.events)
