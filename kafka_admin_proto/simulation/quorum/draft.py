@@ -1,0 +1,153 @@
+"""The quorum's messages as KIP-516 has them: topics by id, one topic, one partition.
+
+Fetch is the shipped version 13, which has topic ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from kafka_admin_proto.messages import fetch_request as fetch
+from kafka_admin_proto.messages import fetch_response as fetched
+from kafka_admin_proto.messages.kip_516 import begin_quorum_epoch_request as begin
+from kafka_admin_proto.messages.kip_516 import begin_quorum_epoch_response as begun
+from kafka_admin_proto.messages.kip_516 import end_quorum_epoch_request as end
+from kafka_admin_proto.messages.kip_516 import end_quorum_epoch_response as ended
+from kafka_admin_proto.messages.kip_516 import vote_request as vote
+from kafka_admin_proto.messages.kip_516 import vote_response as voted
+from kafka_admin_proto.simulation.quorum.state import (
+    INCONSISTENT_CLUSTER_ID,
+    LogEnd,
+    QuorumState,
+    VoteQuestion,
+)
+from kafka_admin_proto.values import Message
+
+CLUSTER_ID = "simulated"
+VERSION = 0
+FETCH_VERSION = 13
+
+#: The requests that only voters send to each other.
+VoterRequest = vote.VoteRequest | begin.BeginQuorumEpochRequest | end.EndQuorumEpochRequest
+
+
+class Answer(NamedTuple):
+    """What every response of a voter says; ``granted`` is of votes only."""
+
+    error_code: int
+    epoch: int
+    leader_id: int
+    granted: bool = False
+
+
+def vote_request(topic_id: UUID, question: VoteQuestion) -> vote.VoteRequest:
+    """Ask for a vote."""
+    partition = vote.Partition(
+        candidate_epoch=question.epoch,
+        candidate_id=question.candidate_id,
+        last_offset_epoch=question.end.epoch,
+        last_offset=question.end.offset,
+    )
+    return vote.VoteRequest(CLUSTER_ID, [vote.Topic(topic_id, [partition])])
+
+
+def begin_request(topic_id: UUID, leader_id: int, epoch: int) -> begin.BeginQuorumEpochRequest:
+    """Say that the epoch has a leader."""
+    partition = begin.Partition(leader_id=leader_id, leader_epoch=epoch)
+    return begin.BeginQuorumEpochRequest(CLUSTER_ID, [begin.Topic(topic_id, [partition])])
+
+
+def end_request(
+    topic_id: UUID, leader_id: int, epoch: int, successors: Sequence[int]
+) -> end.EndQuorumEpochRequest:
+    """Say that the leader resigns, and who should follow it, the best first."""
+    partition = end.Partition(
+        replica_id=leader_id,
+        leader_id=leader_id,
+        leader_epoch=epoch,
+        preferred_successors=list(successors),
+    )
+    return end.EndQuorumEpochRequest(CLUSTER_ID, [end.Topic(topic_id, [partition])])
+
+
+def topic_id_of(request: VoterRequest) -> UUID:
+    """The metadata topic's id as the request has it."""
+    return request.topics[0].topic_id
+
+
+def question_of(request: vote.VoteRequest) -> VoteQuestion:
+    """What the request asks."""
+    (partition,) = request.topics[0].partitions
+    log_end = LogEnd(partition.last_offset_epoch, partition.last_offset)
+    return VoteQuestion(partition.candidate_epoch, partition.candidate_id, log_end)
+
+
+def is_of_another_cluster(request: VoterRequest) -> bool:
+    """Whether the request is for another cluster."""
+    return request.cluster_id != CLUSTER_ID
+
+
+def refusal(request: VoterRequest) -> Message:
+    """The response to a request of another cluster."""
+    if isinstance(request, vote.VoteRequest):
+        return voted.VoteResponse(INCONSISTENT_CLUSTER_ID)
+    if isinstance(request, begin.BeginQuorumEpochRequest):
+        return begun.BeginQuorumEpochResponse(INCONSISTENT_CLUSTER_ID)
+    return ended.EndQuorumEpochResponse(INCONSISTENT_CLUSTER_ID)
+
+
+def response(
+    request: VoterRequest, state: QuorumState, error_code: int, *, granted: bool = False
+) -> Message:
+    """The response with the voter's epoch and leader, whatever the code is."""
+    topic_id = topic_id_of(request)
+    known = (0, error_code, state.leader_id, state.epoch)
+    if isinstance(request, vote.VoteRequest):
+        return voted.VoteResponse(
+            0, [voted.Topic(topic_id, [voted.Partition(*known, vote_granted=granted)])]
+        )
+    if isinstance(request, begin.BeginQuorumEpochRequest):
+        return begun.BeginQuorumEpochResponse(0, [begun.Topic(topic_id, [begun.Partition(*known)])])
+    return ended.EndQuorumEpochResponse(0, [ended.Topic(topic_id, [ended.Partition(*known)])])
+
+
+def answer_of(body: Message) -> Answer | None:
+    """What a response says; None for one without a partition, which another cluster sent."""
+    assert isinstance(
+        body,
+        voted.VoteResponse | begun.BeginQuorumEpochResponse | ended.EndQuorumEpochResponse,
+    )
+    if not body.topics:
+        return None
+    (partition,) = body.topics[0].partitions
+    granted = isinstance(partition, voted.Partition) and partition.vote_granted
+    return Answer(partition.error_code, partition.leader_epoch, partition.leader_id, granted)
+
+
+def fetch_of(
+    topic_id: UUID, replica_id: int, epoch: int, log_end: LogEnd, wait_ms: int
+) -> fetch.FetchRequest:
+    """Ask the leader for what follows the own log."""
+    partition = fetch.FetchPartition(
+        current_leader_epoch=epoch,
+        fetch_offset=log_end.offset,
+        last_fetched_epoch=log_end.epoch,
+        partition_max_bytes=1 << 20,
+    )
+    return fetch.FetchRequest(
+        CLUSTER_ID,
+        replica_id=replica_id,
+        max_wait_ms=wait_ms,
+        topics=[fetch.FetchTopic(topic_id=topic_id, partitions=[partition])],
+    )
+
+
+def fetch_response(
+    topic_id: UUID, state: QuorumState, partition: fetched.PartitionData
+) -> fetched.FetchResponse:
+    """The response to a Fetch, with the voter's epoch and leader."""
+    partition.current_leader = fetched.LeaderIdAndEpoch(state.leader_id, state.epoch)
+    topic = fetched.FetchableTopicResponse(topic_id=topic_id, partitions=[partition])
+    return fetched.FetchResponse(responses=[topic])
