@@ -16,6 +16,9 @@ ROOT = "KafkaAdminProtoError"
 #: Exceptions that are caught in the room that raises them.
 INTERNAL = {"ControllerUnavailable",
     "ApiFailure", "ClosedPipe", "ConfigFailure", "Damage", "Fallback", "PolicyFailure",
+    # of the simulation, whose nodes catch them
+    "BadVersionError", "ConnectionRefused", "InconsistentLeaderError", "NoNodeError",
+    "NodeExistsError", "SessionExpiredError", "StoreError",
 }  # fmt: skip
 #: One line of the tree: bars, branch, name, what it means, what else it is or where it is defined.
 LINE = re.compile(

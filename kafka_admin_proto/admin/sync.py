@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.client import AdminClient
-from kafka_admin_proto.admin.loop_thread import SyncSession
+from kafka_admin_proto.admin.sync_session import SyncSession
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Callable, Coroutine, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from kafka_admin_proto.loop_thread import LoopThread
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState
 from kafka_admin_proto.server.cluster import Cluster
 from kafka_admin_proto.server.state import State
@@ -23,8 +22,7 @@ class SyncCluster:
 
     def __init__(self, brokers: int = 1, **settings: Any) -> None:
         self._cluster = Cluster(brokers, **settings)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._thread: LoopThread | None = None
 
     @property
     def bootstrap_servers(self) -> str:
@@ -81,11 +79,7 @@ class SyncCluster:
 
     def start(self) -> None:
         """Listen on every port. Raises OSError where one cannot be had."""
-        loop = self._loop = asyncio.new_event_loop()
-        thread = self._thread = threading.Thread(
-            target=loop.run_forever, name="kafka-cluster", daemon=True
-        )
-        thread.start()
+        self._thread = LoopThread("kafka-cluster", "cluster", RuntimeError)
         try:
             self._run(self._cluster.start())
         except BaseException:
@@ -94,7 +88,7 @@ class SyncCluster:
 
     def stop(self) -> None:
         """Close every socket and end the thread."""
-        if self._loop is not None:
+        if self._thread is not None:
             self._run(self._cluster.stop())
             self._end()
 
@@ -112,19 +106,15 @@ class SyncCluster:
 
     def _run(self, call: Coroutine[Any, Any, _T]) -> _T:
         """The result of a call in the cluster's thread."""
-        if self._loop is None:
+        if self._thread is None:
             call.close()
             raise RuntimeError("the cluster has not been started; enter it first")
-        return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+        return self._thread.run(call)
 
     def _end(self) -> None:
-        loop, thread = self._loop, self._thread
-        assert loop is not None
-        assert thread is not None
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-        self._loop = self._thread = None
+        assert self._thread is not None
+        self._thread.stop()
+        self._thread = None
 
 
 async def _called(call: Callable[..., _T], *arguments: Any) -> _T:

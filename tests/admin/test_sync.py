@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto.admin import AdminClient, AdminError, SyncAdminClient
-from kafka_admin_proto.admin.loop_thread import LoopThread
+from kafka_admin_proto.loop_thread import LoopThread
 
 #: Nobody listens on it.
 NOBODY = "127.0.0.1:1"
@@ -45,7 +45,7 @@ async def later(value: int, pause_s: float = 0.0) -> int:
 
 
 def test_many_threads_share_one_loop() -> None:
-    thread = LoopThread("test")
+    thread = LoopThread("test", "client", AdminError)
     found: list[int] = []
     callers = [
         threading.Thread(target=lambda n=n: found.append(thread.run(later(n, 0.01))))
@@ -61,7 +61,7 @@ def test_many_threads_share_one_loop() -> None:
 
 def test_it_works_where_a_loop_runs() -> None:
     async def inside() -> int:
-        thread = LoopThread("test")
+        thread = LoopThread("test", "client", AdminError)
         try:
             return thread.run(later(7))
         finally:
@@ -71,7 +71,7 @@ def test_it_works_where_a_loop_runs() -> None:
 
 
 def test_stopping_ends_what_runs() -> None:
-    thread = LoopThread("test")
+    thread = LoopThread("test", "client", AdminError)
     ended = []
     started = threading.Event()
 
@@ -83,7 +83,7 @@ def test_stopping_ends_what_runs() -> None:
             ended.append(True)
 
     def call() -> None:
-        with pytest.raises(AdminError, match="closed while it was at work"):
+        with pytest.raises(AdminError, match="closed during the call"):
             thread.run(hangs())
 
     caller = threading.Thread(target=call)
@@ -100,7 +100,7 @@ def test_stopping_ends_what_runs() -> None:
 def test_an_interrupted_call_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     import concurrent.futures
 
-    thread = LoopThread("test")
+    thread = LoopThread("test", "client", AdminError)
     cancelled = threading.Event()
 
     async def hangs() -> None:
@@ -122,7 +122,7 @@ def test_an_interrupted_call_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_own_thread_cannot_call() -> None:
-    thread = LoopThread("test")
+    thread = LoopThread("test", "client", AdminError)
 
     async def inside() -> int:
         return thread.run(later(1))
@@ -167,7 +167,7 @@ def test_a_call_that_comes_while_the_thread_is_stopped_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The loop has been handed out, and is gone before the coroutine is in it."""
-    thread = LoopThread("test")
+    thread = LoopThread("test", "client", AdminError)
     assert thread.run(later(1)) == 1
     submit = asyncio.run_coroutine_threadsafe
     stopping = threading.Thread(target=thread.stop)
@@ -178,6 +178,6 @@ def test_a_call_that_comes_while_the_thread_is_stopped_ends(
         return submit(work, loop)
 
     monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", slow_submit)
-    with pytest.raises(AdminError, match="was closed while it was at work"):
+    with pytest.raises(AdminError, match="was closed during the call"):
         thread.run(later(2, 60))
     stopping.join()

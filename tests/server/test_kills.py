@@ -62,6 +62,7 @@ class Client(threading.Thread):
         self.acknowledged = topics
         self.pending = topics
         self.changes = 0
+        self.first_change = threading.Event()
 
     def run(self) -> None:
         with Nodes(self._servers) as nodes:
@@ -74,6 +75,7 @@ class Client(threading.Thread):
                 assert result.error_code == 0
                 self.acknowledged = self.pending
                 self.changes += 1
+                self.first_change.set()
 
     def _drawn(self) -> tuple[Message, int, Topics]:
         after = copy.copy(self.acknowledged)
@@ -143,14 +145,16 @@ def test_what_was_acknowledged_is_there(brokers: int, tmp_path: Path) -> None:
             if turn < _KILLS:
                 for each in clients:
                     each.start()
-                threading.Event().wait(draw.uniform(0.02, _LONGEST_S))
+                # A slow machine gets as many changes to lose as a fast one.
+                assert clients[0].first_change.wait(60)
+                threading.Event().wait(draw.uniform(0, _LONGEST_S))
         finally:
             process.kill()
             process.communicate()
         for each in clients:
             if each.ident is not None:
                 each.join()
-    assert changes > _KILLS
+    assert changes >= _KILLS
     for folder in node_folders(tmp_path, brokers):
         replayed = replay(folder)
         assert not replayed.problems

@@ -120,7 +120,7 @@ def sync_module() -> str:
     statements = {
         "from typing import TYPE_CHECKING",
         "from kafka_admin_proto.admin.client import AdminClient",
-        "from kafka_admin_proto.admin.loop_thread import SyncSession",
+        "from kafka_admin_proto.admin.sync_session import SyncSession",
         *runtime.origins.values(),
     }
     if names.variables:

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import concurrent.futures
 import threading
-import weakref
 from collections.abc import Coroutine
-from types import TracebackType
 from typing import Any, TypeVar
 
-from kafka_admin_proto.admin.errors import AdminError
-from kafka_admin_proto.admin.session import Session
-
 _T = TypeVar("_T")
-_S = TypeVar("_S", bound="SyncSession")
-
-#: What is still to be closed when the interpreter ends.
-_OPEN: weakref.WeakSet[SyncSession] = weakref.WeakSet()
 
 
 class LoopThread:
-    """A loop that runs in a thread from the first ``run`` to ``stop``. Any thread may call."""
+    """A loop that runs in a thread from the first ``run`` to ``stop``. Any thread may call.
 
-    def __init__(self, name: str) -> None:
+    ``name`` is the thread's; ``owner`` is the object that callers know, such as "client", and
+    ``error`` is raised where it is closed, was closed during a call, or is called from its thread.
+    """
+
+    def __init__(self, name: str, owner: str, error: type[Exception]) -> None:
         self._name = name
+        self._owner = owner
+        self._error = error
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -42,7 +38,7 @@ class LoopThread:
         try:
             return future.result()
         except concurrent.futures.CancelledError:
-            raise AdminError("the client was closed while it was at work") from None
+            raise self._error(f"the {self._owner} was closed during the call") from None
         except BaseException:
             future.cancel()
             raise
@@ -60,10 +56,11 @@ class LoopThread:
     def _started(self) -> asyncio.AbstractEventLoop:
         """The running loop; only to be called with the lock held."""
         if self._stopped:
-            raise AdminError("the client is closed")
+            raise self._error(f"the {self._owner} is closed")
         if self._thread is threading.current_thread():
-            raise AdminError(
-                "a trace function runs in the client's own thread and cannot call the client"
+            raise self._error(
+                f"a function that the {self._owner} calls runs in the {self._owner}'s own thread "
+                f"and cannot call the {self._owner}"
             )
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
@@ -77,41 +74,3 @@ class LoopThread:
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.get_loop().run_forever()
-
-
-class SyncSession:
-    """What the generated `sync.SyncAdminClient` stands on: the client and its loop's thread."""
-
-    def __init__(self, admin: Session) -> None:
-        self._thread = LoopThread("kafka-admin-proto")
-        self._session = admin
-        _OPEN.add(self)
-
-    def __enter__(self: _S) -> _S:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End all connections and the thread; the client cannot be used any more."""
-        if self in _OPEN:
-            _OPEN.discard(self)
-            try:
-                self._thread.run(self._session.close())
-            finally:
-                self._thread.stop()
-
-    def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return self._thread.run(work)
-
-
-@atexit.register
-def _close_all() -> None:
-    for each in list(_OPEN):
-        each.close()
