@@ -38,9 +38,9 @@
     ├── FaultError             a fault on request that cannot be  (server/faults/words.py)
     ├── PolicyViolation        a request that a policy does not let pass   (server/policies.py)
     ├── OutputError            a folder that tables cannot be written to (spark/tables/publish.py)
-    ├── StateError             another version wrote the state of a stream (spark/ingest/flow_state.py)
+    ├── StateError             another version wrote a state (spark/ingest/flow_state.py)
     ├── StreamEndedError       the stream of a checkpoint was ended  (spark/stream/batches.py)
-    ├── TablesReplacedError    tables were replaced while they were read (spark/report/current_tables.py)
+    ├── TablesReplacedError    tables replaced during a read (spark/report/current_tables.py)
     └── NoJavaError            Spark cannot start for want of Java           (spark/session.py)
 
 Those with a file are defined there, all others here. Mistaken calls are TypeErrors and
