@@ -37,6 +37,7 @@ class Rules:
     full_reconciles: Literal["always", "migration", "never"]
     stray_folder: Literal["delete", "stray"]
     stray_without_id: Literal["reconcile", "fail"]
+    zero_id_in_full: Literal["no id", "another"]
     full_update_forgets: Literal["never", "migration"]
     ids_resolved_by: Literal["replicas", "metadata"]
     fetch_of_unequal_id: int
@@ -114,6 +115,13 @@ TABLE: tuple[Rule, ...] = (
         Answer("reconcile", "stale if the request does not name the partition"),
         Answer("fail", "UNKNOWN_SERVER_ERROR for the whole request, nothing is done"),
         "text 53; LogManager.findStrayReplicas",
+    ),
+    Rule(
+        "zero_id_in_full",
+        "FULL reconciles, and names a partition with the zero id whose log has one",
+        Answer("no id", "the partition stays, as missing_id says"),
+        Answer("another", "the partition is stale, as with any other id"),
+        "the text is silent; LogManager.findStrayReplicas",
     ),
     Rule(
         "full_update_forgets",

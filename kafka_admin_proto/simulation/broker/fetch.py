@@ -1,0 +1,173 @@
+"""Fetch: by id from version 13 on, by name before; with sessions. It answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_admin_proto.messages.fetch_request import FetchRequest
+from kafka_admin_proto.messages.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.simulation.broker.replica import Replica
+from kafka_admin_proto.simulation.broker.sessions import Asked, Key, Session
+from kafka_admin_proto.simulation.broker.state import BrokerState
+from kafka_admin_proto.simulation.rules import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_admin_proto.values import Message
+
+OFFSET_OUT_OF_RANGE = 1
+NOT_LEADER_OR_FOLLOWER = 6
+FETCH_SESSION_ID_NOT_FOUND = 70
+INVALID_FETCH_SESSION_EPOCH = 71
+#: The first version with topic ids, and the first in which consumers may read from followers.
+_IDS_SINCE, _FOLLOWERS_SINCE = 13, 11
+_FINAL_EPOCH, _INITIAL_EPOCH = -1, 0
+
+
+def fetch(broker: BrokerState, body: FetchRequest, version: int) -> Message:
+    """The records, or an error for each partition."""
+    by_id = version >= _IDS_SINCE
+    asked = {each.key: each for each in _asked(broker, body, by_id=by_id)}
+    sessions = broker.sessions.sessions
+    if body.session_epoch in (_FINAL_EPOCH, _INITIAL_EPOCH):
+        sessions.pop(body.session_id, None)
+        found = _read_all(broker, body, version, asked.values())
+        session_id = 0
+        if body.session_epoch == _INITIAL_EPOCH:
+            for each, data in found:
+                each.remember(data)
+            kept = Session(uses_ids=by_id, partitions={each.key: each for each, _ in found})
+            session_id = broker.sessions.add(kept)
+        return FetchResponse(session_id=session_id, responses=_rows(found, by_id=by_id))
+    session = sessions.get(body.session_id)
+    if session is None:
+        return FetchResponse(error_code=FETCH_SESSION_ID_NOT_FOUND)
+    if session.epoch != body.session_epoch:
+        return FetchResponse(error_code=INVALID_FETCH_SESSION_EPOCH)
+    if session.uses_ids != by_id:
+        return FetchResponse(error_code=broker.rules.fetch_session_of_other_kind)
+    _update(session, asked, _forgotten(body, by_id=by_id))
+    if not session.partitions:
+        del sessions[body.session_id]
+        found = _read_all(broker, body, version, asked.values())
+        return FetchResponse(responses=_rows(found, by_id=by_id))
+    session.next_epoch()
+    for each in session.partitions.values():
+        if each.topic is None:
+            each.topic = _name_of(broker, each)
+    found = _read_all(broker, body, version, session.partitions.values())
+    changed = [(each, data) for each, data in found if each.changed(data)]
+    for each, data in changed:
+        if data.records:  # answered last next time
+            session.partitions[each.key] = session.partitions.pop(each.key)
+    return FetchResponse(session_id=body.session_id, responses=_rows(changed, by_id=by_id))
+
+
+def _asked(broker: BrokerState, body: FetchRequest, *, by_id: bool) -> Iterable[Asked]:
+    for topic in body.topics:
+        for partition in topic.partitions:
+            each = Asked(None if by_id else topic.topic, topic.topic_id, partition)
+            if by_id:
+                each.topic = _name_of(broker, each)
+            yield each
+
+
+def _forgotten(body: FetchRequest, *, by_id: bool) -> Iterable[Key]:
+    for topic in body.forgotten_topics_data:
+        for index in topic.partitions:
+            yield topic.topic_id, "" if by_id else topic.topic, index
+
+
+def _name_of(broker: BrokerState, each: Asked) -> str | None:
+    if broker.rules.ids_resolved_by == "metadata":
+        return broker.metadata.name_of(each.topic_id)
+    found = broker.hosted_by_id(each.topic_id, each.partition.partition)
+    return found.partition[0] if isinstance(found, Replica) else None
+
+
+def _update(session: Session, asked: dict[Key, Asked], forgotten: Iterable[Key]) -> None:
+    for key, each in asked.items():
+        known = session.partitions.get(key)
+        if known is None:
+            session.partitions[key] = each
+        else:
+            known.partition = each.partition
+    for key in forgotten:
+        session.partitions.pop(key, None)
+
+
+def _read_all(
+    broker: BrokerState, body: FetchRequest, version: int, asked: Iterable[Asked]
+) -> list[tuple[Asked, PartitionData]]:
+    return [(each, _read(broker, body, version, each)) for each in asked]
+
+
+def _read(broker: BrokerState, body: FetchRequest, version: int, each: Asked) -> PartitionData:
+    """One partition. A follower of any version, and a consumer of an old one, need the leader."""
+    follower = max(body.replica_id, body.replica_state.replica_id)
+    wanted = each.partition
+    replica = _replica(broker, each)
+    if isinstance(replica, int):
+        return _error(wanted.partition, replica)
+    log = replica.log_or_error(
+        wanted.current_leader_epoch, leader_only=follower >= 0 or version < _FOLLOWERS_SINCE
+    )
+    if isinstance(log, int):
+        return _error(wanted.partition, log)
+    if follower >= 0:
+        if follower not in replica.replicas:
+            return _error(wanted.partition, NOT_LEADER_OR_FOLLOWER)
+        replica.fetched[follower] = wanted.fetch_offset
+        replica.advance()
+    end = log.end_offset if follower >= 0 else log.high_watermark
+    if not 0 <= wanted.fetch_offset <= log.end_offset:
+        return _error(wanted.partition, OFFSET_OUT_OF_RANGE)
+    return PartitionData(
+        partition_index=wanted.partition,
+        high_watermark=log.high_watermark,
+        last_stable_offset=log.high_watermark,
+        log_start_offset=0,
+        aborted_transactions=None,
+        records=log.read(wanted.fetch_offset, end),
+    )
+
+
+def _replica(broker: BrokerState, each: Asked) -> Replica | int:
+    """Whose records are asked for, or why there are none."""
+    rules, index = broker.rules, each.partition.partition
+    if rules.ids_resolved_by == "replicas" and each.topic_id != ZERO_UUID:
+        return broker.hosted_by_id(each.topic_id, index)
+    if each.topic is None:
+        return rules.fetch_of_unknown_id
+    if (each.topic, index) not in broker.metadata:
+        return UNKNOWN_TOPIC_OR_PARTITION
+    replica = broker.hosted((each.topic, index))
+    if isinstance(replica, Replica) and each.topic_id != ZERO_UUID:
+        known = replica.topic_id(broker.logs)
+        if known not in (None, each.topic_id):
+            return rules.fetch_of_unequal_id
+    return replica
+
+
+def _error(index: int, code: int) -> PartitionData:
+    return PartitionData(
+        partition_index=index,
+        error_code=code,
+        high_watermark=-1,
+        aborted_transactions=None,
+        records=b"",
+    )
+
+
+def _rows(
+    found: Iterable[tuple[Asked, PartitionData]], *, by_id: bool
+) -> list[FetchableTopicResponse]:
+    rows: list[FetchableTopicResponse] = []
+    for each, data in found:
+        name = "" if by_id else each.topic or ""
+        if not rows or (rows[-1].topic, rows[-1].topic_id) != (name, each.topic_id):
+            rows.append(FetchableTopicResponse(topic=name, topic_id=each.topic_id))
+        rows[-1].partitions.append(data)
+    return rows

@@ -1,0 +1,47 @@
+"""Produce by name: few records, so that a stale read can be seen."""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.produce_request import ProduceRequest
+from kafka_admin_proto.messages.produce_response import (
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from kafka_admin_proto.simulation.broker.replica import ANY_EPOCH
+from kafka_admin_proto.simulation.broker.state import BrokerState
+from kafka_admin_proto.simulation.rules import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_admin_proto.values import Message
+
+
+def produce(broker: BrokerState, body: ProduceRequest) -> Message | None:
+    """Append what clients write; answered when the leader has it. None where acks is 0."""
+    answer = ProduceResponse()
+    for topic in body.topic_data:
+        row = TopicProduceResponse(name=topic.name)
+        for each in topic.partition_data:
+            found = _append(broker, (topic.name, each.index), each.records or b"")
+            row.partition_responses.append(found)
+        answer.responses.append(row)
+    return answer if body.acks else None
+
+
+def _append(
+    broker: BrokerState, partition: tuple[str, int], records: bytes
+) -> PartitionProduceResponse:
+    index = partition[1]
+    if partition not in broker.metadata:
+        return _error(index, UNKNOWN_TOPIC_OR_PARTITION)
+    replica = broker.hosted(partition)
+    if isinstance(replica, int):
+        return _error(index, replica)
+    log = replica.log_or_error(ANY_EPOCH, leader_only=True)
+    if isinstance(log, int):
+        return _error(index, log)
+    offset = log.append(records, replica.leader_epoch)
+    replica.advance()
+    return PartitionProduceResponse(index=index, base_offset=offset, log_start_offset=0)
+
+
+def _error(index: int, code: int) -> PartitionProduceResponse:
+    return PartitionProduceResponse(index=index, error_code=code, base_offset=-1)

@@ -1,0 +1,75 @@
+"""Fetch sessions (KIP-227), as far as topic ids matter: Kafka's FetchSession."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from kafka_admin_proto.messages.fetch_request import FetchPartition
+from kafka_admin_proto.messages.fetch_response import PartitionData
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+
+#: A session keeps this many before others: Kafka's max.incremental.fetch.session.cache.slots.
+_SESSIONS = 1000
+_LARGEST_EPOCH = (1 << 31) - 1
+
+#: What a session knows a partition by: the id, or the name where the request had no ids.
+Key = tuple[UUID, str, int]
+
+
+@dataclass(slots=True)
+class Asked:
+    """A partition of a fetch. ``topic`` is None while no topic of that id is known."""
+
+    topic: str | None
+    topic_id: UUID
+    partition: FetchPartition
+    #: What the last response had; -1 at first and after an error.
+    high_watermark: int = -1
+    log_start_offset: int = -1
+
+    @property
+    def key(self) -> Key:
+        name = "" if self.topic_id != ZERO_UUID else self.topic or ""
+        return self.topic_id, name, self.partition.partition
+
+    def changed(self, found: PartitionData) -> bool:
+        """Whether an incremental response has to have the partition; remembers what it has."""
+        must = bool(found.records) or found.error_code != 0
+        must = must or self.high_watermark != found.high_watermark
+        must = must or self.log_start_offset != found.log_start_offset
+        self.remember(found)
+        return must
+
+    def remember(self, found: PartitionData) -> None:
+        """Keep what the response says; after an error the next answer counts as changed."""
+        self.high_watermark = -1 if found.error_code else found.high_watermark
+        self.log_start_offset = found.log_start_offset
+
+
+@dataclass(slots=True)
+class Session:
+    """A session: its partitions in the order in which they are answered."""
+
+    uses_ids: bool
+    epoch: int = 1
+    partitions: dict[Key, Asked] = field(default_factory=dict)
+
+    def next_epoch(self) -> None:
+        self.epoch = 1 if self.epoch == _LARGEST_EPOCH else self.epoch + 1
+
+
+@dataclass(slots=True)
+class SessionCache:
+    """Sessions by id."""
+
+    sessions: dict[int, Session] = field(default_factory=dict)
+    _last_id: int = 0
+
+    def add(self, session: Session) -> int:
+        """Keep a session, and return its id; 0 where there is no room."""
+        if len(self.sessions) >= _SESSIONS:
+            return 0
+        self._last_id += 1
+        self.sessions[self._last_id] = session
+        return self._last_id

@@ -1,0 +1,1 @@
+"""What a broker keeps on its disk: log directories, logs, and when folders go."""

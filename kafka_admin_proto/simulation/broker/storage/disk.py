@@ -1,0 +1,151 @@
+"""What outlives a broker: log directories with a folder for each partition.
+
+A live folder is called ``apples-0``. Kafka renames it to ``apples-0.<32 hex digits>-delete`` when
+the partition is deleted, to ``…-stray`` when it is set aside, and ``…-future`` is a copy that is
+not whole yet (``UnifiedLog.logDeleteDirName`` and its like).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from uuid import UUID
+
+from kafka_admin_proto.errors import PartitionMetadataError
+from kafka_admin_proto.records.batches.batches import Record, read_batches
+from kafka_admin_proto.records.segments.partition_metadata import FILE_NAME, PartitionMetadata
+
+FolderKind = Literal["live", "deleting", "stray", "future"]
+
+#: The first segment, which is all that a log of few records needs.
+SEGMENT_NAME = "00000000000000000000.log"
+#: A folder's name has at most this many characters: that of a long topic is cut.
+_LONGEST_NAME = 255
+_KINDS: dict[str, FolderKind] = {"delete": "deleting", "stray": "stray", "future": "future"}
+_NAME = re.compile(
+    r"(?P<topic>.+)-(?P<partition>\d+)(\.[0-9a-f]{32}-(?P<ending>delete|stray|future))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A partition's folder. ``topic_id`` is its file's; None without a file that reads."""
+
+    log_dir: str
+    name: str
+    topic: str
+    partition: int
+    topic_id: UUID | None
+    kind: FolderKind
+
+
+class Disk:
+    """Log directories, kept in memory."""
+
+    def __init__(self, log_dirs: Sequence[str] = ("d1",)) -> None:
+        self.log_dirs: tuple[str, ...] = tuple(log_dirs)
+        self._files: dict[str, dict[str, dict[str, bytes]]] = {each: {} for each in self.log_dirs}
+
+    def names(self, log_dir: str) -> list[str]:
+        """The folders of a log directory."""
+        return sorted(self._files[log_dir])
+
+    def make(self, log_dir: str, name: str) -> None:
+        """Make an empty folder."""
+        self._files[log_dir][name] = {}
+
+    def rename(self, log_dir: str, name: str, new: str) -> None:
+        """Give a folder another name in its log directory."""
+        folders = self._files[log_dir]
+        folders[new] = folders.pop(name)
+
+    def remove(self, log_dir: str, name: str) -> None:
+        """Remove a folder with its files; no matter if it is gone."""
+        self._files[log_dir].pop(name, None)
+
+    def read(self, log_dir: str, name: str, file: str) -> bytes | None:
+        """A file's contents; None without the file."""
+        return self._files[log_dir][name].get(file)
+
+    def write(self, log_dir: str, name: str, file: str, data: bytes) -> None:
+        """Write a file whole."""
+        self._files[log_dir][name][file] = data
+
+    def unlink(self, log_dir: str, name: str, file: str) -> None:
+        """Remove one file; no matter if it is gone."""
+        self._files[log_dir][name].pop(file, None)
+
+    def folders(self) -> list[Folder]:
+        """All folders of partitions, in the order of log directories and names."""
+        return list(self._folders())
+
+    def records(self, folder: Folder) -> list[Record]:
+        """The records of a folder's log."""
+        data = self.read(folder.log_dir, folder.name, SEGMENT_NAME) or b""
+        return [record for batch in read_batches(data) for record in batch.records]
+
+    def _folders(self) -> Iterator[Folder]:
+        for log_dir in self.log_dirs:
+            for name in self.names(log_dir):
+                found = _NAME.fullmatch(name)
+                if found is None:
+                    continue
+                kind = _KINDS[found["ending"]] if found["ending"] else "live"
+                topic_id = self._topic_id(log_dir, name)
+                topic, partition = found["topic"], int(found["partition"])
+                yield Folder(log_dir, name, topic, partition, topic_id, kind)
+
+    def _topic_id(self, log_dir: str, name: str) -> UUID | None:
+        data = self.read(log_dir, name, FILE_NAME)
+        if data is None:
+            return None
+        try:
+            return PartitionMetadata.parse(data).topic_id
+        except PartitionMetadataError:
+            return None
+
+
+class FolderDisk(Disk):
+    """Log directories in the file system; ``log_dirs`` are their paths, which are made."""
+
+    def __init__(self, log_dirs: Sequence[str | Path]) -> None:
+        super().__init__([str(each) for each in log_dirs])
+        for each in self.log_dirs:
+            Path(each).mkdir(parents=True, exist_ok=True)
+
+    def names(self, log_dir: str) -> list[str]:
+        return sorted(each.name for each in Path(log_dir).iterdir() if each.is_dir())
+
+    def make(self, log_dir: str, name: str) -> None:
+        Path(log_dir, name).mkdir()
+
+    def rename(self, log_dir: str, name: str, new: str) -> None:
+        Path(log_dir, name).rename(Path(log_dir, new))
+
+    def remove(self, log_dir: str, name: str) -> None:
+        shutil.rmtree(Path(log_dir, name), ignore_errors=True)
+
+    def read(self, log_dir: str, name: str, file: str) -> bytes | None:
+        path = Path(log_dir, name, file)
+        return path.read_bytes() if path.exists() else None
+
+    def write(self, log_dir: str, name: str, file: str, data: bytes) -> None:
+        Path(log_dir, name, file).write_bytes(data)
+
+    def unlink(self, log_dir: str, name: str, file: str) -> None:
+        Path(log_dir, name, file).unlink(missing_ok=True)
+
+
+def live_name(topic: str, partition: int) -> str:
+    """The name of a live partition's folder."""
+    return f"{topic}-{partition}"
+
+
+def marked_name(topic: str, partition: int, hex_digits: str, ending: str) -> str:
+    """The name of a folder that is deleted, set aside or copied; a long topic is cut."""
+    rest = f"-{partition}.{hex_digits}-{ending}"
+    return topic[: _LONGEST_NAME - len(rest)] + rest
