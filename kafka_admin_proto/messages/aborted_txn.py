@@ -15,7 +15,7 @@ class AbortedTxn(Message):
 
     Fields:
 
-    - ``producer_id``: int64
+    - ``producer_id``: int64. The id that a coordinator gave to the producer.
     - ``first_offset``: int64
     - ``last_offset``: int64
     - ``last_stable_offset``: int64

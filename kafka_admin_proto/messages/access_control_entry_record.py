@@ -22,7 +22,7 @@ class AccessControlEntryRecord(Message):
     - ``resource_name``: string
     - ``pattern_type``: int8
     - ``principal``: string
-    - ``host``: string
+    - ``host``: string. The host name or address to connect to.
     - ``operation``: int8
     - ``permission_type``: int8
     """

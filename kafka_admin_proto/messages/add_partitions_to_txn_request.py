@@ -31,9 +31,12 @@ class AddPartitionsToTxnTransaction(StructValue):
 
     Fields:
 
-    - ``transactional_id``: string, versions 4+, transactionalId, map key
-    - ``producer_id``: int64, versions 4+, producerId
-    - ``producer_epoch``: int16, versions 4+
+    - ``transactional_id``: string, versions 4+, transactionalId, map key. The transactional id, by
+      which a producer is known again after a restart.
+    - ``producer_id``: int64, versions 4+, producerId. The id that a coordinator gave to the
+      producer.
+    - ``producer_epoch``: int16, versions 4+. The epoch of the producer's id. A higher one fences
+      all producers with a lower one.
     - ``verify_only``: bool, versions 4+
     - ``topics``: []AddPartitionsToTxnTopic, versions 4+
     """

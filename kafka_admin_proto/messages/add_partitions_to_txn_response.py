@@ -22,7 +22,7 @@ class AddPartitionsToTxnPartitionResult(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32, map key
+    - ``partition_index``: int32, map key. The partition's number, counted from 0.
     - ``partition_error_code``: int16
     """
 
@@ -50,7 +50,8 @@ class AddPartitionsToTxnResult(StructValue):
 
     Fields:
 
-    - ``transactional_id``: string, versions 4+, transactionalId, map key
+    - ``transactional_id``: string, versions 4+, transactionalId, map key. The transactional id, by
+      which a producer is known again after a restart.
     - ``topic_results``: []AddPartitionsToTxnTopicResult, versions 4+
     """
 
@@ -64,8 +65,9 @@ class AddPartitionsToTxnResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16, versions 4+, ignorable
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16, versions 4+, ignorable. The error, 0 if there was none.
     - ``results_by_transaction``: []AddPartitionsToTxnResult, versions 4+
     - ``results_by_topic_v3_and_below``: []AddPartitionsToTxnTopicResult, versions 0-3
     """

@@ -20,8 +20,8 @@ class Listener(StructValue):
     Fields:
 
     - ``name``: string, map key
-    - ``host``: string
-    - ``port``: uint16
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: uint16. The port to connect to.
     """
 
     name: str = ""
@@ -35,10 +35,11 @@ class AddRaftVoterRequest(Message):
 
     Fields:
 
-    - ``cluster_id``: string, nullable
+    - ``cluster_id``: string, nullable. The cluster's id.
     - ``timeout_ms``: int32
     - ``voter_id``: int32
-    - ``voter_directory_id``: uuid
+    - ``voter_directory_id``: uuid. The directory id of the voter, which tells a voter from one with
+      the same id and a new disk (KIP-853).
     - ``listeners``: []Listener
     - ``ack_when_committed``: bool, versions 1+
     """

@@ -15,8 +15,9 @@ class AllocateProducerIdsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``producer_id_start``: int64, producerId
     - ``producer_id_len``: int32
     """

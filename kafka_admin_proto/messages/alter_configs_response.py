@@ -17,8 +17,9 @@ class AlterConfigsResourceResponse(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``resource_type``: int8
     - ``resource_name``: string
     """
@@ -35,7 +36,8 @@ class AlterConfigsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``responses``: []AlterConfigsResourceResponse
     """
 

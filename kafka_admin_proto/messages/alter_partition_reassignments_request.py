@@ -17,7 +17,7 @@ class ReassignablePartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
     - ``replicas``: []int32, nullable, brokerId
     """
 

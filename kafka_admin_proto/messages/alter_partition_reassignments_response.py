@@ -21,9 +21,10 @@ class ReassignablePartitionResponse(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     """
 
     partition_index: int = 0
@@ -51,10 +52,12 @@ class AlterPartitionReassignmentsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``allow_replication_factor_change``: bool, versions 1+, ignorable
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``responses``: []ReassignableTopicResponse
     """
 

@@ -19,8 +19,8 @@ class BrokerState(StructValue):
 
     Fields:
 
-    - ``broker_id``: int32, versions 3+, brokerId
-    - ``broker_epoch``: int64, versions 3+
+    - ``broker_id``: int32, versions 3+, brokerId. The broker's id.
+    - ``broker_epoch``: int64, versions 3+. The broker's epoch, -1 if it is not known.
     """
 
     broker_id: int = 0
@@ -33,12 +33,16 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``leader_epoch``: int32
-    - ``new_isr``: []int32, versions 0-2, brokerId
-    - ``new_isr_with_epochs``: []BrokerState, versions 3+
-    - ``leader_recovery_state``: int8, versions 1+
-    - ``partition_epoch``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``leader_epoch``: int32. The leader's epoch. The controller refuses a change from an older
+      leader.
+    - ``new_isr``: []int32, versions 0-2, brokerId. The brokers that are in sync from now on.
+    - ``new_isr_with_epochs``: []BrokerState, versions 3+. The brokers that are in sync from now on,
+      each with its epoch, so that one that has restarted since is refused (KIP-903).
+    - ``leader_recovery_state``: int8, versions 1+. Whether the leader was elected uncleanly and
+      still recovers.
+    - ``partition_epoch``: int32. The version of the partition's state that the leader knows. The
+      controller refuses the change if its own is another one.
     """
 
     partition_index: int = 0
@@ -55,9 +59,10 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, versions 0-1, topicName, ignorable
-    - ``topic_id``: uuid, versions 2+, ignorable
-    - ``partitions``: []PartitionData
+    - ``topic_name``: string, versions 0-1, topicName, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 2+, ignorable. The topic's id (KIP-516), which stays the same for
+      as long as the topic exists. All zeros stand for no id.
+    - ``partitions``: []PartitionData. The partitions of the topic.
     """
 
     topic_name: str = ""
@@ -69,11 +74,14 @@ class TopicData(StructValue):
 class AlterPartitionRequest(Message):
     """AlterPartitionRequest: request, api key 56, versions 0-3, flexible from 0.
 
+    The leader of partitions asks the controller to change their in-sync replicas.
+
     Fields:
 
-    - ``broker_id``: int32, brokerId
-    - ``broker_epoch``: int64
-    - ``topics``: []TopicData
+    - ``broker_id``: int32, brokerId. The id of the leader.
+    - ``broker_epoch``: int64. The epoch that the broker got when it registered last, which tells
+      its lives before and after a restart apart; -1 if it is not known.
+    - ``topics``: []TopicData. The partitions, by topic.
     """
 
     message_name: ClassVar[str] = "AlterPartitionRequest"

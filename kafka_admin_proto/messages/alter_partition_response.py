@@ -19,13 +19,14 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``leader_id``: int32, brokerId
-    - ``leader_epoch``: int32
-    - ``isr``: []int32, brokerId
-    - ``leader_recovery_state``: int8, versions 1+, ignorable
-    - ``partition_epoch``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``leader_id``: int32, brokerId. The broker that leads the partition, -1 if there is none.
+    - ``leader_epoch``: int32. The leader's epoch.
+    - ``isr``: []int32, brokerId. The brokers that are in sync.
+    - ``leader_recovery_state``: int8, versions 1+, ignorable. Whether the leader was elected
+      uncleanly and still recovers.
+    - ``partition_epoch``: int32. The version of the partition's state.
     """
 
     partition_index: int = 0
@@ -43,9 +44,10 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, versions 0-1, topicName, ignorable
-    - ``topic_id``: uuid, versions 2+, ignorable
-    - ``partitions``: []PartitionData
+    - ``topic_name``: string, versions 0-1, topicName, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 2+, ignorable. The topic's id (KIP-516), which stays the same for
+      as long as the topic exists. All zeros stand for no id.
+    - ``partitions``: []PartitionData. The results of the topic, by partition.
     """
 
     topic_name: str = ""
@@ -57,11 +59,14 @@ class TopicData(StructValue):
 class AlterPartitionResponse(Message):
     """AlterPartitionResponse: response, api key 56, versions 0-3, flexible from 0.
 
+    The controller answers with the state that each partition now has.
+
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``topics``: []TopicData
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error of the request as a whole, 0 if there was none.
+    - ``topics``: []TopicData. The results, grouped by topic.
     """
 
     message_name: ClassVar[str] = "AlterPartitionResponse"

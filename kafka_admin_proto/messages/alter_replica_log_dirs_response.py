@@ -21,8 +21,8 @@ class AlterReplicaLogDirPartitionResult(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     partition_index: int = 0
@@ -35,7 +35,7 @@ class AlterReplicaLogDirTopicResult(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
+    - ``topic_name``: string, topicName. The topic's name.
     - ``partitions``: []AlterReplicaLogDirPartitionResult
     """
 
@@ -49,7 +49,8 @@ class AlterReplicaLogDirsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``results``: []AlterReplicaLogDirTopicResult
     """
 

@@ -21,7 +21,7 @@ class AlterShareGroupOffsetsRequestPartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
     - ``start_offset``: int64
     """
 
@@ -35,7 +35,7 @@ class AlterShareGroupOffsetsRequestTopic(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName, map key
+    - ``topic_name``: string, topicName, map key. The topic's name.
     - ``partitions``: []AlterShareGroupOffsetsRequestPartition
     """
 
@@ -49,7 +49,7 @@ class AlterShareGroupOffsetsRequest(Message):
 
     Fields:
 
-    - ``group_id``: string, groupId
+    - ``group_id``: string, groupId. The group's id.
     - ``topics``: []AlterShareGroupOffsetsRequestTopic
     """
 

@@ -23,9 +23,10 @@ class AlterShareGroupOffsetsResponsePartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     """
 
     partition_index: int = 0
@@ -39,8 +40,9 @@ class AlterShareGroupOffsetsResponseTopic(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName, map key
-    - ``topic_id``: uuid
+    - ``topic_name``: string, topicName, map key. The topic's name.
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []AlterShareGroupOffsetsResponsePartition
     """
 
@@ -55,9 +57,11 @@ class AlterShareGroupOffsetsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``responses``: []AlterShareGroupOffsetsResponseTopic
     """
 

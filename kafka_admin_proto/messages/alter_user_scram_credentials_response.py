@@ -18,8 +18,9 @@ class AlterUserScramCredentialsResult(StructValue):
     Fields:
 
     - ``user``: string
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     """
 
     user: str = ""
@@ -33,7 +34,8 @@ class AlterUserScramCredentialsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``results``: []AlterUserScramCredentialsResult
     """
 

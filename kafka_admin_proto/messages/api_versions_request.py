@@ -13,12 +13,19 @@ __all__ = ["ApiVersionsRequest"]
 class ApiVersionsRequest(Message):
     """ApiVersionsRequest: request, api key 18, versions 0-5, flexible from 3.
 
+    A client asks which versions of which apis a broker takes. It is the first request of most
+    connections, and a broker answers it before any login.
+
     Fields:
 
-    - ``client_software_name``: string, versions 3+, ignorable
-    - ``client_software_version``: string, versions 3+, ignorable
-    - ``cluster_id``: string, versions 5+, nullable, ignorable
-    - ``node_id``: int32, versions 5+, ignorable
+    - ``client_software_name``: string, versions 3+, ignorable. The name of the client's software,
+      such as "apache-kafka-java" (KIP-511).
+    - ``client_software_version``: string, versions 3+, ignorable. The version of the client's
+      software.
+    - ``cluster_id``: string, versions 5+, nullable, ignorable. The id of the cluster that the
+      client means to reach; null if it does not say.
+    - ``node_id``: int32, versions 5+, ignorable. The id of the node that the client means to reach;
+      -1 if it does not say.
     """
 
     message_name: ClassVar[str] = "ApiVersionsRequest"

@@ -17,9 +17,9 @@ class ApiVersion(StructValue):
 
     Fields:
 
-    - ``api_key``: int16, map key
-    - ``min_version``: int16
-    - ``max_version``: int16
+    - ``api_key``: int16, map key. The api key.
+    - ``min_version``: int16. The lowest version that the broker takes.
+    - ``max_version``: int16. The highest version that the broker takes.
     """
 
     api_key: int = 0
@@ -33,9 +33,9 @@ class SupportedFeatureKey(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 3+, map key
-    - ``min_version``: int16, versions 3+
-    - ``max_version``: int16, versions 3+
+    - ``name``: string, versions 3+, map key. The name of the feature, such as "metadata.version".
+    - ``min_version``: int16, versions 3+. The lowest level that the broker supports.
+    - ``max_version``: int16, versions 3+. The highest level that the broker supports.
     """
 
     name: str = ""
@@ -49,9 +49,9 @@ class FinalizedFeatureKey(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 3+, map key
-    - ``max_version_level``: int16, versions 3+
-    - ``min_version_level``: int16, versions 3+
+    - ``name``: string, versions 3+, map key. The feature's name.
+    - ``max_version_level``: int16, versions 3+. The highest level that is in force.
+    - ``min_version_level``: int16, versions 3+. The lowest level that is in force.
     """
 
     name: str = ""
@@ -63,15 +63,23 @@ class FinalizedFeatureKey(StructValue):
 class ApiVersionsResponse(Message):
     """ApiVersionsResponse: response, api key 18, versions 0-5, flexible from 3.
 
+    A broker answers with the versions that it takes. Its header is always of version 0. A request
+    in a version that the broker does not have is answered in version 0 with UNSUPPORTED_VERSION.
+
     Fields:
 
-    - ``error_code``: int16
-    - ``api_keys``: []ApiVersion
-    - ``throttle_time_ms``: int32, versions 1+, ignorable
-    - ``supported_features``: []SupportedFeatureKey, versions 3+, tag 0, ignorable
-    - ``finalized_features_epoch``: int64, versions 3+, tag 1, ignorable
-    - ``finalized_features``: []FinalizedFeatureKey, versions 3+, tag 2, ignorable
-    - ``zk_migration_ready``: bool, versions 3+, tag 3, ignorable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``api_keys``: []ApiVersion. The apis, and in which versions the broker takes them.
+    - ``throttle_time_ms``: int32, versions 1+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``supported_features``: []SupportedFeatureKey, versions 3+, tag 0, ignorable. The features
+      that the broker could have (KIP-584).
+    - ``finalized_features_epoch``: int64, versions 3+, tag 1, ignorable. The epoch of the features
+      that are in force, which each change counts up; -1 if it is not known.
+    - ``finalized_features``: []FinalizedFeatureKey, versions 3+, tag 2, ignorable. The features
+      that are in force in the whole cluster.
+    - ``zk_migration_ready``: bool, versions 3+, tag 3, ignorable. Whether the controllers are ready
+      for the migration from ZooKeeper.
     """
 
     message_name: ClassVar[str] = "ApiVersionsResponse"

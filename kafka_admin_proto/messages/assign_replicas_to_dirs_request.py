@@ -19,7 +19,7 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
     """
 
     partition_index: int = 0
@@ -31,7 +31,8 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []PartitionData
     """
 
@@ -60,7 +61,8 @@ class AssignReplicasToDirsRequest(Message):
     Fields:
 
     - ``broker_id``: int32, brokerId
-    - ``broker_epoch``: int64
+    - ``broker_epoch``: int64. The epoch that the broker got when it registered last, which tells
+      its lives before and after a restart apart; -1 if it is not known.
     - ``directories``: []DirectoryData
     """
 

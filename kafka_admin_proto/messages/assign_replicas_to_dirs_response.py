@@ -19,8 +19,8 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     partition_index: int = 0
@@ -33,7 +33,8 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []PartitionData
     """
 
@@ -61,8 +62,9 @@ class AssignReplicasToDirsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``directories``: []DirectoryData
     """
 

@@ -19,10 +19,11 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``voter_directory_id``: uuid, versions 1+, ignorable
-    - ``leader_id``: int32, brokerId
-    - ``leader_epoch``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``voter_directory_id``: uuid, versions 1+, ignorable. The directory id of the voter, which
+      tells a voter from one with the same id and a new disk (KIP-853).
+    - ``leader_id``: int32, brokerId. The id of the new leader.
+    - ``leader_epoch``: int32. The epoch of the new leader.
     """
 
     partition_index: int = 0
@@ -37,8 +38,8 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
-    - ``partitions``: []PartitionData
+    - ``topic_name``: string, topicName. The topic's name.
+    - ``partitions``: []PartitionData. The partitions of the topic, of which there is one.
     """
 
     topic_name: str = ""
@@ -51,9 +52,9 @@ class LeaderEndpoint(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 1+, map key
-    - ``host``: string, versions 1+
-    - ``port``: uint16, versions 1+
+    - ``name``: string, versions 1+, map key. The name of the listener.
+    - ``host``: string, versions 1+. The host name or address to connect to.
+    - ``port``: uint16, versions 1+. The port to connect to.
     """
 
     name: str = ""
@@ -65,12 +66,17 @@ class LeaderEndpoint(StructValue):
 class BeginQuorumEpochRequest(Message):
     """BeginQuorumEpochRequest: request, api key 53, versions 0-1, flexible from 1.
 
+    A new leader of the metadata log tells the voters that it was elected.
+
     Fields:
 
-    - ``cluster_id``: string, nullable
-    - ``voter_id``: int32, versions 1+, brokerId, ignorable
-    - ``topics``: []TopicData
-    - ``leader_endpoints``: []LeaderEndpoint, versions 1+, ignorable
+    - ``cluster_id``: string, nullable. The id of the cluster that the leader belongs to, null if it
+      does not say.
+    - ``voter_id``: int32, versions 1+, brokerId, ignorable. The id of the voter that the request is
+      for, -1 if the leader does not say.
+    - ``topics``: []TopicData. The partition that is led, which is that of __cluster_metadata.
+    - ``leader_endpoints``: []LeaderEndpoint, versions 1+, ignorable. The addresses of the new
+      leader, one for each listener.
     """
 
     message_name: ClassVar[str] = "BeginQuorumEpochRequest"

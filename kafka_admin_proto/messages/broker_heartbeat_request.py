@@ -19,7 +19,8 @@ class BrokerHeartbeatRequest(Message):
     Fields:
 
     - ``broker_id``: int32, brokerId
-    - ``broker_epoch``: int64
+    - ``broker_epoch``: int64. The epoch that the broker got when it registered last, which tells
+      its lives before and after a restart apart; -1 if it is not known.
     - ``current_metadata_offset``: int64
     - ``want_fence``: bool
     - ``want_shut_down``: bool

@@ -19,7 +19,8 @@ class BrokerRegistrationChangeRecord(Message):
     Fields:
 
     - ``broker_id``: int32, brokerId
-    - ``broker_epoch``: int64
+    - ``broker_epoch``: int64. The epoch that the broker got when it registered last, which tells
+      its lives before and after a restart apart; -1 if it is not known.
     - ``fenced``: int8, tag 0
     - ``in_controlled_shutdown``: int8, versions 1+, tag 1
     - ``log_dirs``: []uuid, versions 2+, tag 2

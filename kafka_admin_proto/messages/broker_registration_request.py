@@ -20,9 +20,10 @@ class Listener(StructValue):
     Fields:
 
     - ``name``: string, map key
-    - ``host``: string
-    - ``port``: uint16
-    - ``security_protocol``: int16
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: uint16. The port to connect to.
+    - ``security_protocol``: int16. The number of the security protocol that is spoken at the
+      address.
     """
 
     name: str = ""
@@ -54,11 +55,12 @@ class BrokerRegistrationRequest(Message):
     Fields:
 
     - ``broker_id``: int32, brokerId
-    - ``cluster_id``: string
+    - ``cluster_id``: string. The cluster's id.
     - ``incarnation_id``: uuid
     - ``listeners``: []Listener
     - ``features``: []Feature
-    - ``rack``: string, nullable
+    - ``rack``: string, nullable. The rack that the broker is in, null if it was configured without
+      one.
     - ``is_migrating_zk_broker``: bool, versions 1+
     - ``log_dirs``: []uuid, versions 2+, ignorable
     - ``previous_broker_epoch``: int64, versions 3+, ignorable

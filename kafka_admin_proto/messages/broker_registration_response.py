@@ -15,9 +15,11 @@ class BrokerRegistrationResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``broker_epoch``: int64
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``broker_epoch``: int64. The epoch that the broker got when it registered last, which tells
+      its lives before and after a restart apart; -1 if it is not known.
     """
 
     message_name: ClassVar[str] = "BrokerRegistrationResponse"

@@ -15,7 +15,7 @@ class ClearElrRecord(Message):
 
     Fields:
 
-    - ``topic_name``: string, topicName
+    - ``topic_name``: string, topicName. The topic's name.
     """
 
     message_name: ClassVar[str] = "ClearElrRecord"

@@ -19,7 +19,8 @@ class TopicPartitions(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []int32
     """
 
@@ -33,8 +34,8 @@ class ConsumerGroupHeartbeatRequest(Message):
 
     Fields:
 
-    - ``group_id``: string, groupId
-    - ``member_id``: string
+    - ``group_id``: string, groupId. The group's id.
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
     - ``member_epoch``: int32
     - ``instance_id``: string, nullable
     - ``rack_id``: string, nullable

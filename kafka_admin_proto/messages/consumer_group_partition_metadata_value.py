@@ -33,8 +33,9 @@ class TopicMetadata(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``topic_name``: string
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``topic_name``: string. The topic's name.
     - ``num_partitions``: int32
     - ``partition_metadata``: []PartitionMetadata
     """

@@ -15,7 +15,7 @@ class ConsumerGroupRegularExpressionKey(Message):
 
     Fields:
 
-    - ``group_id``: string
+    - ``group_id``: string. The group's id.
     - ``regular_expression``: string
     """
 

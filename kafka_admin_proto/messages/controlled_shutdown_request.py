@@ -16,7 +16,9 @@ class ControlledShutdownRequest(Message):
     Fields:
 
     - ``broker_id``: int32, brokerId
-    - ``broker_epoch``: int64, versions 2+, ignorable
+    - ``broker_epoch``: int64, versions 2+, ignorable. The epoch that the broker got when it
+      registered last, which tells its lives before and after a restart apart; -1 if it is not
+      known.
     """
 
     message_name: ClassVar[str] = "ControlledShutdownRequest"

@@ -17,8 +17,8 @@ class RemainingPartition(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName, map key
-    - ``partition_index``: int32, map key
+    - ``topic_name``: string, topicName, map key. The topic's name.
+    - ``partition_index``: int32, map key. The partition's number, counted from 0.
     """
 
     topic_name: str = ""
@@ -31,7 +31,7 @@ class ControlledShutdownResponse(Message):
 
     Fields:
 
-    - ``error_code``: int16
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``remaining_partitions``: []RemainingPartition
     """
 

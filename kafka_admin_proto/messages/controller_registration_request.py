@@ -20,9 +20,10 @@ class Listener(StructValue):
     Fields:
 
     - ``name``: string, map key
-    - ``host``: string
-    - ``port``: uint16
-    - ``security_protocol``: int16
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: uint16. The port to connect to.
+    - ``security_protocol``: int16. The number of the security protocol that is spoken at the
+      address.
     """
 
     name: str = ""
@@ -53,7 +54,7 @@ class ControllerRegistrationRequest(Message):
 
     Fields:
 
-    - ``controller_id``: int32
+    - ``controller_id``: int32. The controller's id.
     - ``incarnation_id``: uuid
     - ``zk_migration_ready``: bool
     - ``listeners``: []Listener

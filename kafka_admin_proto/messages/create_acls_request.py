@@ -21,7 +21,7 @@ class AclCreation(StructValue):
     - ``resource_name``: string
     - ``resource_pattern_type``: int8, versions 1+
     - ``principal``: string
-    - ``host``: string
+    - ``host``: string. The host name or address to connect to.
     - ``operation``: int8
     - ``permission_type``: int8
     """

@@ -15,7 +15,7 @@ class CreateDelegationTokenResponse(Message):
 
     Fields:
 
-    - ``error_code``: int16
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``principal_type``: string
     - ``principal_name``: string
     - ``token_requester_principal_type``: string, versions 3+
@@ -25,7 +25,8 @@ class CreateDelegationTokenResponse(Message):
     - ``max_timestamp_ms``: int64
     - ``token_id``: string
     - ``hmac``: bytes, secret
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     """
 
     message_name: ClassVar[str] = "CreateDelegationTokenResponse"

@@ -17,7 +17,8 @@ class CreatePartitionsAssignment(StructValue):
 
     Fields:
 
-    - ``broker_ids``: []int32, brokerId
+    - ``broker_ids``: []int32, brokerId. The brokers that get a replica of the new partition, the
+      preferred leader first.
     """
 
     broker_ids: list[int] = field(default_factory=list)
@@ -29,9 +30,10 @@ class CreatePartitionsTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName, map key
-    - ``count``: int32
-    - ``assignments``: []CreatePartitionsAssignment, nullable
+    - ``name``: string, topicName, map key. The topic's name.
+    - ``count``: int32. How many partitions the topic has afterwards.
+    - ``assignments``: []CreatePartitionsAssignment, nullable. Which brokers get the replicas, one
+      entry for each new partition; null to leave that to the controller.
     """
 
     name: str = ""
@@ -43,11 +45,13 @@ class CreatePartitionsTopic(StructValue):
 class CreatePartitionsRequest(Message):
     """CreatePartitionsRequest: request, api key 37, versions 0-3, flexible from 2.
 
+    A client asks the controller to give topics more partitions. Fewer are not possible.
+
     Fields:
 
-    - ``topics``: []CreatePartitionsTopic
-    - ``timeout_ms``: int32
-    - ``validate_only``: bool
+    - ``topics``: []CreatePartitionsTopic. The topics to change.
+    - ``timeout_ms``: int32. How long the broker waits until the partitions exist, in milliseconds.
+    - ``validate_only``: bool. Whether to check the request and change nothing.
     """
 
     message_name: ClassVar[str] = "CreatePartitionsRequest"

@@ -17,9 +17,10 @@ class CreatePartitionsTopicResult(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``name``: string, topicName. The topic's name.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     """
 
     name: str = ""
@@ -31,10 +32,13 @@ class CreatePartitionsTopicResult(StructValue):
 class CreatePartitionsResponse(Message):
     """CreatePartitionsResponse: response, api key 37, versions 0-3, flexible from 2.
 
+    The controller answers for each topic whether it got its partitions.
+
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``results``: []CreatePartitionsTopicResult
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``results``: []CreatePartitionsTopicResult. The results, one for each topic of the request.
     """
 
     message_name: ClassVar[str] = "CreatePartitionsResponse"

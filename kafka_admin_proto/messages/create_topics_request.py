@@ -22,8 +22,9 @@ class CreatableReplicaAssignment(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32, map key
-    - ``broker_ids``: []int32, brokerId
+    - ``partition_index``: int32, map key. The partition's number, counted from 0.
+    - ``broker_ids``: []int32, brokerId. The brokers that get a replica of the partition, the
+      preferred leader first.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
@@ -38,8 +39,8 @@ class CreatableTopicConfig(StructValue):
 
     Fields:
 
-    - ``name``: string, map key
-    - ``value``: string, nullable, secret by name
+    - ``name``: string, map key. The config's name.
+    - ``value``: string, nullable, secret by name. The config's value.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
@@ -54,11 +55,14 @@ class CreatableTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName, map key
-    - ``num_partitions``: int32
-    - ``replication_factor``: int16
-    - ``assignments``: []CreatableReplicaAssignment
-    - ``configs``: []CreatableTopicConfig
+    - ``name``: string, topicName, map key. The topic's name.
+    - ``num_partitions``: int32. How many partitions the topic gets. -1 where assignments are given
+      and, from version 4 on, for the broker's default.
+    - ``replication_factor``: int16. How many replicas each partition gets. -1 where assignments are
+      given and, from version 4 on, for the broker's default.
+    - ``assignments``: []CreatableReplicaAssignment. Which brokers get the replicas of each
+      partition; empty to leave that to the controller.
+    - ``configs``: []CreatableTopicConfig. The configs that the topic has of its own.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
@@ -74,11 +78,13 @@ class CreatableTopic(StructValue):
 class CreateTopicsRequest(Message):
     """CreateTopicsRequest: request, api key 19, versions 0-7, flexible from 5.
 
+    A client asks the controller to create topics.
+
     Fields:
 
-    - ``topics``: []CreatableTopic
-    - ``timeout_ms``: int32
-    - ``validate_only``: bool, versions 1+
+    - ``topics``: []CreatableTopic. The new topics.
+    - ``timeout_ms``: int32. How long the broker waits until the topics exist, in milliseconds.
+    - ``validate_only``: bool, versions 1+. Whether to check the request and create nothing.
     """
 
     message_name: ClassVar[str] = "CreateTopicsRequest"

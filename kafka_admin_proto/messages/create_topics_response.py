@@ -19,11 +19,12 @@ class CreatableTopicConfigs(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 5+
-    - ``value``: string, versions 5+, nullable, secret by name
-    - ``read_only``: bool, versions 5+
-    - ``config_source``: int8, versions 5+, ignorable
-    - ``is_sensitive``: bool, versions 5+
+    - ``name``: string, versions 5+. The config's name.
+    - ``value``: string, versions 5+, nullable, secret by name. The config's value, null if it is
+      sensitive.
+    - ``read_only``: bool, versions 5+. Whether no request can change the config.
+    - ``config_source``: int8, versions 5+, ignorable. Where the value comes from.
+    - ``is_sensitive``: bool, versions 5+. Whether the value is a secret and therefore left out.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
@@ -41,14 +42,20 @@ class CreatableTopicResult(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName, map key
-    - ``topic_id``: uuid, versions 7+, ignorable
-    - ``error_code``: int16
-    - ``error_message``: string, versions 1+, nullable, ignorable
-    - ``topic_config_error_code``: int16, versions 5+, tag 0, ignorable
-    - ``num_partitions``: int32, versions 5+, ignorable
-    - ``replication_factor``: int16, versions 5+, ignorable
-    - ``configs``: []CreatableTopicConfigs, versions 5+, nullable, ignorable
+    - ``name``: string, topicName, map key. The topic's name.
+    - ``topic_id``: uuid, versions 7+, ignorable. The id that the topic got, all zeros with an
+      error.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, versions 1+, nullable, ignorable. The error in words. Null if there
+      was none, or if the broker has nothing to add.
+    - ``topic_config_error_code``: int16, versions 5+, tag 0, ignorable. Why the topic's configs are
+      not in the response; the caller may not describe them, for example.
+    - ``num_partitions``: int32, versions 5+, ignorable. How many partitions the topic has, -1 if
+      that is not known to the caller.
+    - ``replication_factor``: int16, versions 5+, ignorable. How many replicas each partition has,
+      -1 if that is not known to the caller.
+    - ``configs``: []CreatableTopicConfigs, versions 5+, nullable, ignorable. All configs of the
+      topic, null if the caller may not see them.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
@@ -67,10 +74,13 @@ class CreatableTopicResult(StructValue):
 class CreateTopicsResponse(Message):
     """CreateTopicsResponse: response, api key 19, versions 0-7, flexible from 5.
 
+    The controller answers for each topic whether it was created.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 2+, ignorable
-    - ``topics``: []CreatableTopicResult
+    - ``throttle_time_ms``: int32, versions 2+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``topics``: []CreatableTopicResult. The results, one for each topic of the request.
     """
 
     message_name: ClassVar[str] = "CreateTopicsResponse"

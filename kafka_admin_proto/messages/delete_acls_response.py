@@ -17,13 +17,14 @@ class DeleteAclsMatchingAcl(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``resource_type``: int8
     - ``resource_name``: string
     - ``pattern_type``: int8, versions 1+
     - ``principal``: string
-    - ``host``: string
+    - ``host``: string. The host name or address to connect to.
     - ``operation``: int8
     - ``permission_type``: int8
     """
@@ -45,8 +46,9 @@ class DeleteAclsFilterResult(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``matching_acls``: []DeleteAclsMatchingAcl
     """
 
@@ -61,7 +63,8 @@ class DeleteAclsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``filter_results``: []DeleteAclsFilterResult
     """
 

@@ -17,9 +17,10 @@ class DeletableGroupResult(StructValue):
 
     Fields:
 
-    - ``group_id``: string, groupId, map key
-    - ``error_code``: int16
-    - ``error_message``: string, versions 3+, nullable, ignorable
+    - ``group_id``: string, groupId, map key. The group's id.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, versions 3+, nullable, ignorable. The error in words. Null if there
+      was none, or if the broker has nothing to add.
     """
 
     group_id: str = ""
@@ -33,7 +34,8 @@ class DeleteGroupsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``results``: []DeletableGroupResult
     """
 

@@ -17,8 +17,9 @@ class DeleteRecordsPartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``offset``: int64
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``offset``: int64. The first offset to keep. -1 stands for the high watermark, so that all
+      records go.
     """
 
     partition_index: int = 0
@@ -31,8 +32,8 @@ class DeleteRecordsTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
-    - ``partitions``: []DeleteRecordsPartition
+    - ``name``: string, topicName. The topic's name.
+    - ``partitions``: []DeleteRecordsPartition. The partitions of the topic.
     """
 
     name: str = ""
@@ -43,10 +44,12 @@ class DeleteRecordsTopic(StructValue):
 class DeleteRecordsRequest(Message):
     """DeleteRecordsRequest: request, api key 21, versions 0-2, flexible from 2.
 
+    A client asks the leaders of partitions to delete all records before an offset.
+
     Fields:
 
-    - ``topics``: []DeleteRecordsTopic
-    - ``timeout_ms``: int32
+    - ``topics``: []DeleteRecordsTopic. The partitions, by topic.
+    - ``timeout_ms``: int32. How long the leader waits for its followers, in milliseconds.
     """
 
     message_name: ClassVar[str] = "DeleteRecordsRequest"

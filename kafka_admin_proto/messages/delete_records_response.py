@@ -17,9 +17,9 @@ class DeleteRecordsPartitionResult(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32, map key
-    - ``low_watermark``: int64
-    - ``error_code``: int16
+    - ``partition_index``: int32, map key. The partition's number, counted from 0.
+    - ``low_watermark``: int64. The first offset that all replicas still have, -1 with an error.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     partition_index: int = 0
@@ -33,8 +33,8 @@ class DeleteRecordsTopicResult(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName, map key
-    - ``partitions``: []DeleteRecordsPartitionResult
+    - ``name``: string, topicName, map key. The topic's name.
+    - ``partitions``: []DeleteRecordsPartitionResult. The results of the topic, by partition.
     """
 
     name: str = ""
@@ -45,10 +45,13 @@ class DeleteRecordsTopicResult(StructValue):
 class DeleteRecordsResponse(Message):
     """DeleteRecordsResponse: response, api key 21, versions 0-2, flexible from 2.
 
+    The leaders answer with the first offset that is left.
+
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``topics``: []DeleteRecordsTopicResult
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``topics``: []DeleteRecordsTopicResult. The results, grouped by topic.
     """
 
     message_name: ClassVar[str] = "DeleteRecordsResponse"

@@ -17,7 +17,7 @@ class DeleteShareGroupOffsetsRequestTopic(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
+    - ``topic_name``: string, topicName. The topic's name.
     """
 
     topic_name: str = ""
@@ -29,7 +29,7 @@ class DeleteShareGroupOffsetsRequest(Message):
 
     Fields:
 
-    - ``group_id``: string, groupId
+    - ``group_id``: string, groupId. The group's id.
     - ``topics``: []DeleteShareGroupOffsetsRequestTopic
     """
 

@@ -19,10 +19,12 @@ class DeleteShareGroupOffsetsResponseTopic(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
-    - ``topic_id``: uuid
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``topic_name``: string, topicName. The topic's name.
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     """
 
     topic_name: str = ""
@@ -37,9 +39,11 @@ class DeleteShareGroupOffsetsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``responses``: []DeleteShareGroupOffsetsResponseTopic
     """
 

@@ -31,7 +31,8 @@ class DeleteStateData(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []PartitionData
     """
 
@@ -45,7 +46,7 @@ class DeleteShareGroupStateRequest(Message):
 
     Fields:
 
-    - ``group_id``: string
+    - ``group_id``: string. The group's id.
     - ``topics``: []DeleteStateData
     """
 

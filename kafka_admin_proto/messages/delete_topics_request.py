@@ -19,8 +19,9 @@ class DeleteTopicState(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 6+, nullable, topicName
-    - ``topic_id``: uuid, versions 6+
+    - ``name``: string, versions 6+, nullable, topicName. The topic's name, null where the id is
+      given.
+    - ``topic_id``: uuid, versions 6+. The topic's id, all zeros where the name is given.
     """
 
     name: str | None = None
@@ -31,11 +32,13 @@ class DeleteTopicState(StructValue):
 class DeleteTopicsRequest(Message):
     """DeleteTopicsRequest: request, api key 20, versions 0-6, flexible from 4.
 
+    A client asks the controller to delete topics.
+
     Fields:
 
-    - ``topics``: []DeleteTopicState, versions 6+
-    - ``topic_names``: []string, versions 0-5, topicName, ignorable
-    - ``timeout_ms``: int32
+    - ``topics``: []DeleteTopicState, versions 6+. The topics to delete, by name or by id.
+    - ``topic_names``: []string, versions 0-5, topicName, ignorable. The topics to delete, by name.
+    - ``timeout_ms``: int32. How long the broker waits until the topics are gone, in milliseconds.
     """
 
     message_name: ClassVar[str] = "DeleteTopicsRequest"

@@ -19,10 +19,13 @@ class DeletableTopicResult(StructValue):
 
     Fields:
 
-    - ``name``: string, nullable in 6+, topicName, map key
-    - ``topic_id``: uuid, versions 6+, ignorable
-    - ``error_code``: int16
-    - ``error_message``: string, versions 5+, nullable, ignorable
+    - ``name``: string, nullable in 6+, topicName, map key. The topic's name, null if the request
+      gave an id and the caller may not know the name.
+    - ``topic_id``: uuid, versions 6+, ignorable. The topic's id (KIP-516), which stays the same for
+      as long as the topic exists. All zeros stand for no id.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, versions 5+, nullable, ignorable. The error in words. Null if there
+      was none, or if the broker has nothing to add.
     """
 
     name: str | None = ""
@@ -35,10 +38,13 @@ class DeletableTopicResult(StructValue):
 class DeleteTopicsResponse(Message):
     """DeleteTopicsResponse: response, api key 20, versions 0-6, flexible from 4.
 
+    The controller answers for each topic whether it is being deleted.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 1+, ignorable
-    - ``responses``: []DeletableTopicResult
+    - ``throttle_time_ms``: int32, versions 1+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``responses``: []DeletableTopicResult. The results, one for each topic of the request.
     """
 
     message_name: ClassVar[str] = "DeleteTopicsResponse"

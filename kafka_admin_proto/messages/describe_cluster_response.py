@@ -18,9 +18,10 @@ class DescribeClusterBroker(StructValue):
     Fields:
 
     - ``broker_id``: int32, brokerId, map key
-    - ``host``: string
-    - ``port``: int32
-    - ``rack``: string, nullable
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: int32. The port to connect to.
+    - ``rack``: string, nullable. The rack that the broker is in, null if it was configured without
+      one.
     - ``is_fenced``: bool, versions 2+
     """
 
@@ -37,12 +38,14 @@ class DescribeClusterResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``endpoint_type``: int8, versions 1+
-    - ``cluster_id``: string
-    - ``controller_id``: int32, brokerId
+    - ``cluster_id``: string. The cluster's id.
+    - ``controller_id``: int32, brokerId. The controller's id.
     - ``brokers``: []DescribeClusterBroker
     - ``cluster_authorized_operations``: int32
     """

@@ -17,9 +17,9 @@ class DescribeConfigsResource(StructValue):
 
     Fields:
 
-    - ``resource_type``: int8
-    - ``resource_name``: string
-    - ``configuration_keys``: []string, nullable
+    - ``resource_type``: int8. What kind of resource it is.
+    - ``resource_name``: string. The resource's name: a topic's name, or a broker's id in digits.
+    - ``configuration_keys``: []string, nullable. The configs wanted, null for all.
     """
 
     resource_type: int = 0
@@ -31,11 +31,15 @@ class DescribeConfigsResource(StructValue):
 class DescribeConfigsRequest(Message):
     """DescribeConfigsRequest: request, api key 32, versions 0-4, flexible from 4.
 
+    A client asks for the configs of topics, brokers and other resources.
+
     Fields:
 
-    - ``resources``: []DescribeConfigsResource
-    - ``include_synonyms``: bool, versions 1+
-    - ``include_documentation``: bool, versions 3+
+    - ``resources``: []DescribeConfigsResource. The resources to describe.
+    - ``include_synonyms``: bool, versions 1+. Whether to list all places that give the config a
+      value, in the order in which they count.
+    - ``include_documentation``: bool, versions 3+. Whether to add the broker's own words on each
+      config.
     """
 
     message_name: ClassVar[str] = "DescribeConfigsRequest"

@@ -22,9 +22,10 @@ class DescribeConfigsSynonym(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 1+
-    - ``value``: string, versions 1+, nullable, secret by name
-    - ``source``: int8, versions 1+
+    - ``name``: string, versions 1+. The name that the config has there.
+    - ``value``: string, versions 1+, nullable, secret by name. The value there, null if it is
+      sensitive.
+    - ``source``: int8, versions 1+. Which place it is.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
@@ -40,15 +41,18 @@ class DescribeConfigsResourceResult(StructValue):
 
     Fields:
 
-    - ``name``: string
-    - ``value``: string, nullable, secret by name
-    - ``read_only``: bool
-    - ``is_default``: bool, versions 0
-    - ``config_source``: int8, versions 1+, ignorable
-    - ``is_sensitive``: bool
-    - ``synonyms``: []DescribeConfigsSynonym, versions 1+, ignorable
-    - ``config_type``: int8, versions 3+, ignorable
-    - ``documentation``: string, versions 3+, nullable, ignorable
+    - ``name``: string. The config's name.
+    - ``value``: string, nullable, secret by name. The config's value, null if it has none or is
+      sensitive.
+    - ``read_only``: bool. Whether no request can change the config.
+    - ``is_default``: bool, versions 0. Whether the value is a default.
+    - ``config_source``: int8, versions 1+, ignorable. Where the value comes from.
+    - ``is_sensitive``: bool. Whether the value is a secret and therefore left out.
+    - ``synonyms``: []DescribeConfigsSynonym, versions 1+, ignorable. All places that give the
+      config a value, the one that counts first.
+    - ``config_type``: int8, versions 3+, ignorable. The type of the value.
+    - ``documentation``: string, versions 3+, nullable, ignorable. The broker's own words on the
+      config, null if the request did not ask for them.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
@@ -70,11 +74,12 @@ class DescribeConfigsResult(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
-    - ``resource_type``: int8
-    - ``resource_name``: string
-    - ``configs``: []DescribeConfigsResourceResult
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
+    - ``resource_type``: int8. What kind of resource it is.
+    - ``resource_name``: string. The resource's name.
+    - ``configs``: []DescribeConfigsResourceResult. The configs of the resource.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
@@ -90,10 +95,13 @@ class DescribeConfigsResult(StructValue):
 class DescribeConfigsResponse(Message):
     """DescribeConfigsResponse: response, api key 32, versions 0-4, flexible from 4.
 
+    A broker answers with configs, their values and where these come from.
+
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``results``: []DescribeConfigsResult
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``results``: []DescribeConfigsResult. The results, one for each resource.
     """
 
     message_name: ClassVar[str] = "DescribeConfigsResponse"

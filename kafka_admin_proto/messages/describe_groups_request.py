@@ -15,10 +15,13 @@ __all__ = ["DescribeGroupsRequest"]
 class DescribeGroupsRequest(Message):
     """DescribeGroupsRequest: request, api key 15, versions 0-6, flexible from 5.
 
+    A client asks for the members and the state of classic groups.
+
     Fields:
 
-    - ``groups``: []string, groupId
-    - ``include_authorized_operations``: bool, versions 3+
+    - ``groups``: []string, groupId. The ids of the groups.
+    - ``include_authorized_operations``: bool, versions 3+. Whether to say what the caller may do
+      with each group.
     """
 
     message_name: ClassVar[str] = "DescribeGroupsRequest"

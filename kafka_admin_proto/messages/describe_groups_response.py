@@ -17,12 +17,15 @@ class DescribedGroupMember(StructValue):
 
     Fields:
 
-    - ``member_id``: string
-    - ``group_instance_id``: string, versions 4+, nullable, ignorable
-    - ``client_id``: string
-    - ``client_host``: string
-    - ``member_metadata``: bytes
-    - ``member_assignment``: bytes
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
+    - ``group_instance_id``: string, versions 4+, nullable, ignorable. The id that a static member
+      has chosen for itself (KIP-345); null for a dynamic member.
+    - ``client_id``: string. The client id of the member.
+    - ``client_host``: string. The host that the member joined from.
+    - ``member_metadata``: bytes. What the member sent when it joined. For consumers it is a
+      ConsumerProtocolSubscription.
+    - ``member_assignment``: bytes. What the member is assigned. For consumers it is a
+      ConsumerProtocolAssignment.
     """
 
     member_id: str = ""
@@ -39,14 +42,18 @@ class DescribedGroup(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``error_message``: string, versions 6+, nullable
-    - ``group_id``: string, groupId
-    - ``group_state``: string
-    - ``protocol_type``: string
-    - ``protocol_data``: string
-    - ``members``: []DescribedGroupMember
-    - ``authorized_operations``: int32, versions 3+
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, versions 6+, nullable. The error in words. Null if there was none,
+      or if the broker has nothing to add.
+    - ``group_id``: string, groupId. The group's id.
+    - ``group_state``: string. The state of the group, such as "Stable" or "Empty"; "Dead" for one
+      that does not exist.
+    - ``protocol_type``: string. What kind of group it is, "consumer" for consumers.
+    - ``protocol_data``: string. The way of assignment that was chosen, empty while the group has
+      none.
+    - ``members``: []DescribedGroupMember. The members of the group.
+    - ``authorized_operations``: int32, versions 3+. What the caller may do with the group, a bit
+      for each operation. The lowest number stands for not asked.
     """
 
     error_code: int = 0
@@ -63,10 +70,13 @@ class DescribedGroup(StructValue):
 class DescribeGroupsResponse(Message):
     """DescribeGroupsResponse: response, api key 15, versions 0-6, flexible from 5.
 
+    The coordinator answers with the groups and their members.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 1+, ignorable
-    - ``groups``: []DescribedGroup
+    - ``throttle_time_ms``: int32, versions 1+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``groups``: []DescribedGroup. The groups.
     """
 
     message_name: ClassVar[str] = "DescribeGroupsResponse"

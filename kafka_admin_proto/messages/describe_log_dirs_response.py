@@ -22,7 +22,7 @@ class DescribeLogDirsPartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
     - ``partition_size``: int64
     - ``offset_lag``: int64
     - ``is_future_key``: bool
@@ -54,7 +54,7 @@ class DescribeLogDirsResult(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``log_dir``: string
     - ``topics``: []DescribeLogDirsTopic
     - ``total_bytes``: int64, versions 4+, ignorable
@@ -76,8 +76,9 @@ class DescribeLogDirsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16, versions 3+, ignorable
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16, versions 3+, ignorable. The error, 0 if there was none.
     - ``results``: []DescribeLogDirsResult
     """
 

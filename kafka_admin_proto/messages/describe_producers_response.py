@@ -17,8 +17,9 @@ class ProducerState(StructValue):
 
     Fields:
 
-    - ``producer_id``: int64, producerId
-    - ``producer_epoch``: int32
+    - ``producer_id``: int64, producerId. The id that a coordinator gave to the producer.
+    - ``producer_epoch``: int32. The epoch of the producer's id. A higher one fences all producers
+      with a lower one.
     - ``last_sequence``: int32
     - ``last_timestamp``: int64
     - ``coordinator_epoch``: int32
@@ -39,9 +40,10 @@ class PartitionResponse(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``active_producers``: []ProducerState
     """
 
@@ -71,7 +73,8 @@ class DescribeProducersResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``topics``: []TopicResponse
     """
 

@@ -17,7 +17,7 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
     """
 
     partition_index: int = 0
@@ -29,7 +29,7 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
+    - ``topic_name``: string, topicName. The topic's name.
     - ``partitions``: []PartitionData
     """
 

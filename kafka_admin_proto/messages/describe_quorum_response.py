@@ -46,9 +46,10 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, versions 2+, nullable, ignorable
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, versions 2+, nullable, ignorable. The error in words. Null if there
+      was none, or if the broker has nothing to add.
     - ``leader_id``: int32, brokerId
     - ``leader_epoch``: int32
     - ``high_watermark``: int64
@@ -72,7 +73,7 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
+    - ``topic_name``: string, topicName. The topic's name.
     - ``partitions``: []PartitionData
     """
 
@@ -87,8 +88,8 @@ class Listener(StructValue):
     Fields:
 
     - ``name``: string, versions 2+, map key
-    - ``host``: string, versions 2+
-    - ``port``: uint16, versions 2+
+    - ``host``: string, versions 2+. The host name or address to connect to.
+    - ``port``: uint16, versions 2+. The port to connect to.
     """
 
     name: str = ""
@@ -116,8 +117,9 @@ class DescribeQuorumResponse(Message):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``error_message``: string, versions 2+, nullable, ignorable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, versions 2+, nullable, ignorable. The error in words. Null if there
+      was none, or if the broker has nothing to add.
     - ``topics``: []TopicData
     - ``nodes``: []Node, versions 2+
     """

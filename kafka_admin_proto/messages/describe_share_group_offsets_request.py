@@ -21,7 +21,7 @@ class DescribeShareGroupOffsetsRequestTopic(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
+    - ``topic_name``: string, topicName. The topic's name.
     - ``partitions``: []int32
     """
 
@@ -35,7 +35,7 @@ class DescribeShareGroupOffsetsRequestGroup(StructValue):
 
     Fields:
 
-    - ``group_id``: string, groupId
+    - ``group_id``: string, groupId. The group's id.
     - ``topics``: []DescribeShareGroupOffsetsRequestTopic, nullable
     """
 

@@ -24,12 +24,13 @@ class DescribeShareGroupOffsetsResponsePartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
     - ``start_offset``: int64
     - ``leader_epoch``: int32
     - ``lag``: int64, versions 1+, ignorable
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     """
 
     partition_index: int = 0
@@ -46,8 +47,9 @@ class DescribeShareGroupOffsetsResponseTopic(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
-    - ``topic_id``: uuid
+    - ``topic_name``: string, topicName. The topic's name.
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []DescribeShareGroupOffsetsResponsePartition
     """
 
@@ -62,10 +64,11 @@ class DescribeShareGroupOffsetsResponseGroup(StructValue):
 
     Fields:
 
-    - ``group_id``: string, groupId
+    - ``group_id``: string, groupId. The group's id.
     - ``topics``: []DescribeShareGroupOffsetsResponseTopic
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     """
 
     group_id: str = ""
@@ -80,7 +83,8 @@ class DescribeShareGroupOffsetsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``groups``: []DescribeShareGroupOffsetsResponseGroup
     """
 

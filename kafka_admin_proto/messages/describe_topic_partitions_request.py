@@ -29,8 +29,8 @@ class Cursor(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
-    - ``partition_index``: int32
+    - ``topic_name``: string, topicName. The topic's name.
+    - ``partition_index``: int32. The partition's number, counted from 0.
     """
 
     topic_name: str = ""

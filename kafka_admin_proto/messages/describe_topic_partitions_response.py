@@ -24,8 +24,8 @@ class DescribeTopicPartitionsResponsePartition(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``partition_index``: int32
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``partition_index``: int32. The partition's number, counted from 0.
     - ``leader_id``: int32, brokerId
     - ``leader_epoch``: int32, ignorable
     - ``replica_nodes``: []int32, brokerId
@@ -52,9 +52,10 @@ class DescribeTopicPartitionsResponseTopic(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``name``: string, nullable, topicName, map key
-    - ``topic_id``: uuid, ignorable
+    - ``topic_id``: uuid, ignorable. The topic's id (KIP-516), which stays the same for as long as
+      the topic exists. All zeros stand for no id.
     - ``is_internal``: bool, ignorable
     - ``partitions``: []DescribeTopicPartitionsResponsePartition
     - ``topic_authorized_operations``: int32
@@ -74,8 +75,8 @@ class Cursor(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
-    - ``partition_index``: int32
+    - ``topic_name``: string, topicName. The topic's name.
+    - ``partition_index``: int32. The partition's number, counted from 0.
     """
 
     topic_name: str = ""
@@ -88,7 +89,8 @@ class DescribeTopicPartitionsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32, ignorable
+    - ``throttle_time_ms``: int32, ignorable. How long the client was over a quota, in milliseconds;
+      it sends nothing more for so long. 0 when no quota was exceeded.
     - ``topics``: []DescribeTopicPartitionsResponseTopic
     - ``next_cursor``: Cursor, nullable
     """

@@ -31,13 +31,15 @@ class TransactionState(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``transactional_id``: string, transactionalId
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``transactional_id``: string, transactionalId. The transactional id, by which a producer is
+      known again after a restart.
     - ``transaction_state``: string
     - ``transaction_timeout_ms``: int32
     - ``transaction_start_time_ms``: int64
-    - ``producer_id``: int64, producerId
-    - ``producer_epoch``: int16
+    - ``producer_id``: int64, producerId. The id that a coordinator gave to the producer.
+    - ``producer_epoch``: int16. The epoch of the producer's id. A higher one fences all producers
+      with a lower one.
     - ``topics``: []TopicData
     """
 
@@ -57,7 +59,8 @@ class DescribeTransactionsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``transaction_states``: []TransactionState
     """
 

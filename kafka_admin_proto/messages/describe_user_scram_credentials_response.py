@@ -36,8 +36,9 @@ class DescribeUserScramCredentialsResult(StructValue):
     Fields:
 
     - ``user``: string
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``credential_infos``: []CredentialInfo
     """
 
@@ -53,9 +54,11 @@ class DescribeUserScramCredentialsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``results``: []DescribeUserScramCredentialsResult
     """
 

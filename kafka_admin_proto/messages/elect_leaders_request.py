@@ -17,8 +17,8 @@ class TopicPartitions(StructValue):
 
     Fields:
 
-    - ``topic``: string, topicName, map key
-    - ``partitions``: []int32
+    - ``topic``: string, topicName, map key. The topic's name.
+    - ``partitions``: []int32. The numbers of the partitions.
     """
 
     topic: str = ""
@@ -29,11 +29,16 @@ class TopicPartitions(StructValue):
 class ElectLeadersRequest(Message):
     """ElectLeadersRequest: request, api key 43, versions 0-2, flexible from 2.
 
+    A client asks the controller to elect leaders of partitions anew.
+
     Fields:
 
-    - ``election_type``: int8, versions 1+
-    - ``topic_partitions``: []TopicPartitions, nullable
-    - ``timeout_ms``: int32
+    - ``election_type``: int8, versions 1+. Whether the preferred replica is to lead, or any live
+      replica at the risk of losing records.
+    - ``topic_partitions``: []TopicPartitions, nullable. The partitions, by topic. Null stands for
+      all partitions.
+    - ``timeout_ms``: int32. How long the broker waits until the leaders are elected, in
+      milliseconds.
     """
 
     message_name: ClassVar[str] = "ElectLeadersRequest"

@@ -17,9 +17,10 @@ class PartitionResult(StructValue):
 
     Fields:
 
-    - ``partition_id``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``partition_id``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     """
 
     partition_id: int = 0
@@ -33,8 +34,8 @@ class ReplicaElectionResult(StructValue):
 
     Fields:
 
-    - ``topic``: string, topicName
-    - ``partition_result``: []PartitionResult
+    - ``topic``: string, topicName. The topic's name.
+    - ``partition_result``: []PartitionResult. The results of the topic, by partition.
     """
 
     topic: str = ""
@@ -45,11 +46,15 @@ class ReplicaElectionResult(StructValue):
 class ElectLeadersResponse(Message):
     """ElectLeadersResponse: response, api key 43, versions 0-2, flexible from 2.
 
+    The controller answers for each partition whether a leader was elected. ELECTION_NOT_NEEDED says
+    that the right one leads already.
+
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16, versions 1+
-    - ``replica_election_results``: []ReplicaElectionResult
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16, versions 1+. The error of the request as a whole, 0 if there was none.
+    - ``replica_election_results``: []ReplicaElectionResult. The results, grouped by topic.
     """
 
     message_name: ClassVar[str] = "ElectLeadersResponse"

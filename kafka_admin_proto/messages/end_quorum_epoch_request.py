@@ -19,8 +19,8 @@ class ReplicaInfo(StructValue):
 
     Fields:
 
-    - ``candidate_id``: int32, versions 1+, brokerId
-    - ``candidate_directory_id``: uuid, versions 1+
+    - ``candidate_id``: int32, versions 1+, brokerId. The id of the voter.
+    - ``candidate_directory_id``: uuid, versions 1+. The directory id of the voter (KIP-853).
     """
 
     candidate_id: int = 0
@@ -33,11 +33,13 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``leader_id``: int32, brokerId
-    - ``leader_epoch``: int32
-    - ``preferred_successors``: []int32, versions 0, ignorable
-    - ``preferred_candidates``: []ReplicaInfo, versions 1+, ignorable
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``leader_id``: int32, brokerId. The id of the leader that resigns.
+    - ``leader_epoch``: int32. The epoch of the leader that resigns.
+    - ``preferred_successors``: []int32, versions 0, ignorable. The voters in the order in which
+      they should stand for election, those with the longest log first.
+    - ``preferred_candidates``: []ReplicaInfo, versions 1+, ignorable. The voters in the order in
+      which they should stand for election, those with the longest log first.
     """
 
     partition_index: int = 0
@@ -53,8 +55,8 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
-    - ``partitions``: []PartitionData
+    - ``topic_name``: string, topicName. The topic's name.
+    - ``partitions``: []PartitionData. The partitions of the topic, of which there is one.
     """
 
     topic_name: str = ""
@@ -67,9 +69,9 @@ class LeaderEndpoint(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 1+, map key
-    - ``host``: string, versions 1+
-    - ``port``: uint16, versions 1+
+    - ``name``: string, versions 1+, map key. The name of the listener.
+    - ``host``: string, versions 1+. The host name or address to connect to.
+    - ``port``: uint16, versions 1+. The port to connect to.
     """
 
     name: str = ""
@@ -81,11 +83,15 @@ class LeaderEndpoint(StructValue):
 class EndQuorumEpochRequest(Message):
     """EndQuorumEpochRequest: request, api key 54, versions 0-1, flexible from 1.
 
+    A leader of the metadata log resigns, so that the voters elect another one at once.
+
     Fields:
 
-    - ``cluster_id``: string, nullable
-    - ``topics``: []TopicData
-    - ``leader_endpoints``: []LeaderEndpoint, versions 1+, ignorable
+    - ``cluster_id``: string, nullable. The id of the cluster that the leader belongs to, null if it
+      does not say.
+    - ``topics``: []TopicData. The partition that was led, which is that of __cluster_metadata.
+    - ``leader_endpoints``: []LeaderEndpoint, versions 1+, ignorable. The addresses of the leader
+      that resigns, one for each listener.
     """
 
     message_name: ClassVar[str] = "EndQuorumEpochRequest"

@@ -17,10 +17,10 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``leader_id``: int32, brokerId
-    - ``leader_epoch``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``leader_id``: int32, brokerId. The leader that the voter knows, -1 if it knows none.
+    - ``leader_epoch``: int32. The epoch that the voter knows.
     """
 
     partition_index: int = 0
@@ -35,8 +35,8 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
-    - ``partitions``: []PartitionData
+    - ``topic_name``: string, topicName. The topic's name.
+    - ``partitions``: []PartitionData. The answers of the topic, by partition.
     """
 
     topic_name: str = ""
@@ -49,9 +49,9 @@ class NodeEndpoint(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, versions 1+, brokerId, map key
-    - ``host``: string, versions 1+
-    - ``port``: uint16, versions 1+
+    - ``node_id``: int32, versions 1+, brokerId, map key. The node's id.
+    - ``host``: string, versions 1+. The host name or address to connect to.
+    - ``port``: uint16, versions 1+. The port to connect to.
     """
 
     node_id: int = 0
@@ -63,11 +63,14 @@ class NodeEndpoint(StructValue):
 class EndQuorumEpochResponse(Message):
     """EndQuorumEpochResponse: response, api key 54, versions 0-1, flexible from 1.
 
+    A voter answers that it knows of the resignation.
+
     Fields:
 
-    - ``error_code``: int16
-    - ``topics``: []TopicData
-    - ``node_endpoints``: []NodeEndpoint, versions 1+, tag 0
+    - ``error_code``: int16. The error of the request as a whole, 0 if there was none.
+    - ``topics``: []TopicData. The answers, by topic.
+    - ``node_endpoints``: []NodeEndpoint, versions 1+, tag 0. Where the nodes that the response
+      names are reached.
     """
 
     message_name: ClassVar[str] = "EndQuorumEpochResponse"

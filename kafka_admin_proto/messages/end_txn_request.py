@@ -15,9 +15,11 @@ class EndTxnRequest(Message):
 
     Fields:
 
-    - ``transactional_id``: string, transactionalId
-    - ``producer_id``: int64, producerId
-    - ``producer_epoch``: int16
+    - ``transactional_id``: string, transactionalId. The transactional id, by which a producer is
+      known again after a restart.
+    - ``producer_id``: int64, producerId. The id that a coordinator gave to the producer.
+    - ``producer_epoch``: int16. The epoch of the producer's id. A higher one fences all producers
+      with a lower one.
     - ``committed``: bool
     """
 

@@ -15,10 +15,13 @@ class EndTxnResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``producer_id``: int64, versions 5+, producerId, ignorable
-    - ``producer_epoch``: int16, versions 5+, ignorable
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``producer_id``: int64, versions 5+, producerId, ignorable. The id that a coordinator gave to
+      the producer.
+    - ``producer_epoch``: int16, versions 5+, ignorable. The epoch of the producer's id. A higher
+      one fences all producers with a lower one.
     """
 
     message_name: ClassVar[str] = "EndTxnResponse"

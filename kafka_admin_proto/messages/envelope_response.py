@@ -16,7 +16,7 @@ class EnvelopeResponse(Message):
     Fields:
 
     - ``response_data``: bytes, nullable, secret
-    - ``error_code``: int16
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     message_name: ClassVar[str] = "EnvelopeResponse"

@@ -19,8 +19,9 @@ class ReplicaState(StructValue):
 
     Fields:
 
-    - ``replica_id``: int32, versions 15+, brokerId
-    - ``replica_epoch``: int64, versions 15+
+    - ``replica_id``: int32, versions 15+, brokerId. The broker id of a follower, -1 for a consumer.
+    - ``replica_epoch``: int64, versions 15+. The broker epoch of the follower, -1 if it is not
+      known.
     """
 
     replica_id: int = -1
@@ -33,14 +34,22 @@ class FetchPartition(StructValue):
 
     Fields:
 
-    - ``partition``: int32
-    - ``current_leader_epoch``: int32, versions 9+, ignorable
-    - ``fetch_offset``: int64
-    - ``last_fetched_epoch``: int32, versions 12+
-    - ``log_start_offset``: int64, versions 5+, ignorable
-    - ``partition_max_bytes``: int32
-    - ``replica_directory_id``: uuid, versions 17+, tag 0, ignorable
-    - ``high_watermark``: int64, versions 18+, tag 1, ignorable
+    - ``partition``: int32. The partition's number, counted from 0.
+    - ``current_leader_epoch``: int32, versions 9+, ignorable. The leader epoch that the client
+      knows. The broker refuses the partition if its own is another one, so that a client with old
+      metadata notices. -1 leaves the check out.
+    - ``fetch_offset``: int64. The offset of the first record wanted.
+    - ``last_fetched_epoch``: int32, versions 12+. The leader epoch of the last record that the
+      replica has. The leader compares it with its log and says where the two logs part (KIP-595).
+    - ``log_start_offset``: int64, versions 5+, ignorable. The first offset in the follower's log;
+      -1 for consumers.
+    - ``partition_max_bytes``: int32. The most bytes of records of this partition. A first batch
+      that is larger comes all the same.
+    - ``replica_directory_id``: uuid, versions 17+, tag 0, ignorable. The directory id of the
+      fetching voter or observer of the metadata log (KIP-853).
+    - ``high_watermark``: int64, versions 18+, tag 1, ignorable. The high watermark that the replica
+      knows. The leader answers at once when its own is another one; the default leaves that out
+      (KIP-1166).
     """
 
     partition: int = 0
@@ -59,9 +68,10 @@ class FetchTopic(StructValue):
 
     Fields:
 
-    - ``topic``: string, versions 0-12, topicName, ignorable
-    - ``topic_id``: uuid, versions 13+, ignorable
-    - ``partitions``: []FetchPartition
+    - ``topic``: string, versions 0-12, topicName, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 13+, ignorable. The topic's id (KIP-516), which stays the same
+      for as long as the topic exists. All zeros stand for no id.
+    - ``partitions``: []FetchPartition. The partitions of the topic.
     """
 
     topic: str = ""
@@ -75,9 +85,10 @@ class ForgottenTopic(StructValue):
 
     Fields:
 
-    - ``topic``: string, versions 7-12, topicName, ignorable
-    - ``topic_id``: uuid, versions 13+, ignorable
-    - ``partitions``: []int32, versions 7+
+    - ``topic``: string, versions 7-12, topicName, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 13+, ignorable. The topic's id (KIP-516), which stays the same
+      for as long as the topic exists. All zeros stand for no id.
+    - ``partitions``: []int32, versions 7+. The numbers of the partitions.
     """
 
     topic: str = ""
@@ -89,20 +100,34 @@ class ForgottenTopic(StructValue):
 class FetchRequest(Message):
     """FetchRequest: request, api key 1, versions 0-18, flexible from 12.
 
+    A consumer, or a follower, asks the leaders of partitions for records from an offset on.
+
     Fields:
 
-    - ``cluster_id``: string, versions 12+, nullable, tag 0, ignorable
-    - ``replica_id``: int32, versions 0-14, brokerId
-    - ``replica_state``: ReplicaState, versions 15+, tag 1
-    - ``max_wait_ms``: int32
-    - ``min_bytes``: int32
-    - ``max_bytes``: int32, versions 3+, ignorable
-    - ``isolation_level``: int8, versions 4+, ignorable
-    - ``session_id``: int32, versions 7+, ignorable
-    - ``session_epoch``: int32, versions 7+, ignorable
-    - ``topics``: []FetchTopic
-    - ``forgotten_topics_data``: []ForgottenTopic, versions 7+
-    - ``rack_id``: string, versions 11+, ignorable
+    - ``cluster_id``: string, versions 12+, nullable, tag 0, ignorable. The id of the cluster that
+      the replica believes to be in; only voters and observers of the metadata log send it.
+    - ``replica_id``: int32, versions 0-14, brokerId. The broker id of a follower, -1 for a
+      consumer.
+    - ``replica_state``: ReplicaState, versions 15+, tag 1. Which follower asks; left out by
+      consumers.
+    - ``max_wait_ms``: int32. How long the broker waits for records if there are fewer than the
+      least number of bytes, in milliseconds.
+    - ``min_bytes``: int32. The least number of bytes of records that is worth an answer before the
+      wait is over.
+    - ``max_bytes``: int32, versions 3+, ignorable. The most bytes of records in the whole response.
+      A first batch that is larger comes all the same.
+    - ``isolation_level``: int8, versions 4+, ignorable. Whether records of open and aborted
+      transactions are returned.
+    - ``session_id``: int32, versions 7+, ignorable. The fetch session (KIP-227), in which a request
+      names only the partitions that changed. 0 if there is none yet.
+    - ``session_epoch``: int32, versions 7+, ignorable. The number of the request in its session. 0
+      opens a new one, -1 asks without one and closes the one named.
+    - ``topics``: []FetchTopic. The partitions to fetch, by topic. In a session: those to add, and
+      those that changed.
+    - ``forgotten_topics_data``: []ForgottenTopic, versions 7+. The partitions to remove from the
+      session, by topic.
+    - ``rack_id``: string, versions 11+, ignorable. The rack of the consumer. The leader may name a
+      replica that is nearer (KIP-392). Empty if there is none.
     """
 
     message_name: ClassVar[str] = "FetchRequest"

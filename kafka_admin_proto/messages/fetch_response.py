@@ -28,8 +28,9 @@ class EpochEndOffset(StructValue):
 
     Fields:
 
-    - ``epoch``: int32, versions 12+
-    - ``end_offset``: int64, versions 12+
+    - ``epoch``: int32, versions 12+. The largest epoch of the leader's log that is not above the
+      one asked for.
+    - ``end_offset``: int64, versions 12+. The end offset of that epoch in the leader's log.
     """
 
     epoch: int = -1
@@ -42,8 +43,9 @@ class LeaderIdAndEpoch(StructValue):
 
     Fields:
 
-    - ``leader_id``: int32, versions 12+, brokerId
-    - ``leader_epoch``: int32, versions 12+
+    - ``leader_id``: int32, versions 12+, brokerId. The broker that leads the partition, -1 if it is
+      not known.
+    - ``leader_epoch``: int32, versions 12+. The epoch of that leader, -1 if it is not known.
     """
 
     leader_id: int = -1
@@ -56,8 +58,8 @@ class SnapshotId(StructValue):
 
     Fields:
 
-    - ``end_offset``: int64
-    - ``epoch``: int32
+    - ``end_offset``: int64. The offset behind the last record that the snapshot covers.
+    - ``epoch``: int32. The leader epoch of that last record.
     """
 
     end_offset: int = -1
@@ -70,8 +72,9 @@ class AbortedTransaction(StructValue):
 
     Fields:
 
-    - ``producer_id``: int64, versions 4+, producerId
-    - ``first_offset``: int64, versions 4+
+    - ``producer_id``: int64, versions 4+, producerId. The id of the producer whose transaction was
+      aborted.
+    - ``first_offset``: int64, versions 4+. The offset of the first record of that transaction.
     """
 
     producer_id: int = 0
@@ -84,17 +87,29 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``high_watermark``: int64
-    - ``last_stable_offset``: int64, versions 4+, ignorable
-    - ``log_start_offset``: int64, versions 5+, ignorable
-    - ``diverging_epoch``: EpochEndOffset, versions 12+, tag 0
-    - ``current_leader``: LeaderIdAndEpoch, versions 12+, tag 1
-    - ``snapshot_id``: SnapshotId, versions 12+, tag 2
-    - ``aborted_transactions``: []AbortedTransaction, versions 4+, nullable, ignorable
-    - ``preferred_read_replica``: int32, versions 11+, brokerId
-    - ``records``: records, nullable
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``high_watermark``: int64. The offset up to which all in-sync replicas have the log. Consumers
+      get records below it.
+    - ``last_stable_offset``: int64, versions 4+, ignorable. The offset below which every
+      transaction is decided. A consumer that reads committed records gets those below it. -1 if it
+      is not known.
+    - ``log_start_offset``: int64, versions 5+, ignorable. The first offset that the partition's log
+      still has, -1 if it is not known.
+    - ``diverging_epoch``: EpochEndOffset, versions 12+, tag 0. Where the replica's log parts from
+      the leader's, for the replica to truncate its own (KIP-595).
+    - ``current_leader``: LeaderIdAndEpoch, versions 12+, tag 1. The partition's leader, where the
+      request went to a broker that does not lead it. The client goes on there without asking for
+      metadata.
+    - ``snapshot_id``: SnapshotId, versions 12+, tag 2. The snapshot to fetch first, as the leader's
+      log begins after the offset asked for.
+    - ``aborted_transactions``: []AbortedTransaction, versions 4+, nullable, ignorable. The aborted
+      transactions among the records, for a consumer to leave them out; null if it reads all
+      records.
+    - ``preferred_read_replica``: int32, versions 11+, brokerId. The replica that the consumer is to
+      fetch from next, -1 for the leader.
+    - ``records``: records, nullable. The record batches. The last one may be cut off, and the first
+      one may begin before the offset asked for.
     """
 
     partition_index: int = 0
@@ -116,9 +131,10 @@ class FetchableTopicResponse(StructValue):
 
     Fields:
 
-    - ``topic``: string, versions 0-12, topicName, ignorable
-    - ``topic_id``: uuid, versions 13+, ignorable
-    - ``partitions``: []PartitionData
+    - ``topic``: string, versions 0-12, topicName, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 13+, ignorable. The topic's id (KIP-516), which stays the same
+      for as long as the topic exists. All zeros stand for no id.
+    - ``partitions``: []PartitionData. The records of the topic, by partition.
     """
 
     topic: str = ""
@@ -132,10 +148,11 @@ class NodeEndpoint(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, versions 16+, brokerId, map key
-    - ``host``: string, versions 16+
-    - ``port``: int32, versions 16+
-    - ``rack``: string, versions 16+, nullable
+    - ``node_id``: int32, versions 16+, brokerId, map key. The node's id.
+    - ``host``: string, versions 16+. The host name or address to connect to.
+    - ``port``: int32, versions 16+. The port to connect to.
+    - ``rack``: string, versions 16+, nullable. The rack that the broker is in, null if it was
+      configured without one.
     """
 
     node_id: int = 0
@@ -148,13 +165,19 @@ class NodeEndpoint(StructValue):
 class FetchResponse(Message):
     """FetchResponse: response, api key 1, versions 0-18, flexible from 12.
 
+    A broker answers with records, as they are in its log.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 1+, ignorable
-    - ``error_code``: int16, versions 7+, ignorable
-    - ``session_id``: int32, versions 7+
-    - ``responses``: []FetchableTopicResponse
-    - ``node_endpoints``: []NodeEndpoint, versions 16+, tag 0
+    - ``throttle_time_ms``: int32, versions 1+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16, versions 7+, ignorable. The error, 0 if there was none.
+    - ``session_id``: int32, versions 7+. The fetch session that the broker opened or continued, 0
+      if there is none.
+    - ``responses``: []FetchableTopicResponse. The records, by topic. In a session only partitions
+      with records or changes are here.
+    - ``node_endpoints``: []NodeEndpoint, versions 16+, tag 0. Where the nodes that the response
+      names are reached.
     """
 
     message_name: ClassVar[str] = "FetchResponse"

@@ -34,7 +34,9 @@ class PartitionSnapshot(StructValue):
     Fields:
 
     - ``partition``: int32
-    - ``current_leader_epoch``: int32
+    - ``current_leader_epoch``: int32. The leader epoch that the client knows. The broker refuses
+      the partition if its own is another one, so that a client with old metadata notices. -1 leaves
+      the check out.
     - ``snapshot_id``: SnapshotId
     - ``position``: int64
     - ``replica_directory_id``: uuid, versions 1+, tag 0, ignorable
@@ -67,7 +69,7 @@ class FetchSnapshotRequest(Message):
 
     Fields:
 
-    - ``cluster_id``: string, nullable, tag 0
+    - ``cluster_id``: string, nullable, tag 0. The cluster's id.
     - ``replica_id``: int32, brokerId
     - ``max_bytes``: int32
     - ``topics``: []TopicSnapshot

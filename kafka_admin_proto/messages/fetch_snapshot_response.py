@@ -40,8 +40,8 @@ class LeaderIdAndEpoch(StructValue):
 
     Fields:
 
-    - ``leader_id``: int32, brokerId
-    - ``leader_epoch``: int32
+    - ``leader_id``: int32, brokerId. The broker that leads the partition, -1 if it is not known.
+    - ``leader_epoch``: int32. The epoch of that leader, -1 if it is not known.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
@@ -57,9 +57,10 @@ class PartitionSnapshot(StructValue):
     Fields:
 
     - ``index``: int32
-    - ``error_code``: int16
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``snapshot_id``: SnapshotId
-    - ``current_leader``: LeaderIdAndEpoch, tag 0
+    - ``current_leader``: LeaderIdAndEpoch, tag 0. The partition's leader, where the request went to
+      a broker that does not lead it. The client goes on there without asking for metadata.
     - ``size``: int64
     - ``position``: int64
     - ``unaligned_records``: records, secret
@@ -98,9 +99,9 @@ class NodeEndpoint(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, versions 1+, brokerId, map key
-    - ``host``: string, versions 1+
-    - ``port``: uint16, versions 1+
+    - ``node_id``: int32, versions 1+, brokerId, map key. The node's id.
+    - ``host``: string, versions 1+. The host name or address to connect to.
+    - ``port``: uint16, versions 1+. The port to connect to.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
@@ -116,10 +117,12 @@ class FetchSnapshotResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32, ignorable
-    - ``error_code``: int16
+    - ``throttle_time_ms``: int32, ignorable. How long the client was over a quota, in milliseconds;
+      it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``topics``: []TopicSnapshot
-    - ``node_endpoints``: []NodeEndpoint, versions 1+, tag 0
+    - ``node_endpoints``: []NodeEndpoint, versions 1+, tag 0. Where the nodes that the response
+      names are reached.
     """
 
     message_name: ClassVar[str] = "FetchSnapshotResponse"

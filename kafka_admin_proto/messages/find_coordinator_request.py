@@ -15,11 +15,13 @@ __all__ = ["FindCoordinatorRequest"]
 class FindCoordinatorRequest(Message):
     """FindCoordinatorRequest: request, api key 10, versions 0-6, flexible from 3.
 
+    A client asks which broker coordinates a group or a transactional id.
+
     Fields:
 
-    - ``key``: string, versions 0-3
-    - ``key_type``: int8, versions 1+
-    - ``coordinator_keys``: []string, versions 4+
+    - ``key``: string, versions 0-3. The group id, or the transactional id.
+    - ``key_type``: int8, versions 1+. What the key is.
+    - ``coordinator_keys``: []string, versions 4+. The keys to look up, all of the same type.
     """
 
     message_name: ClassVar[str] = "FindCoordinatorRequest"

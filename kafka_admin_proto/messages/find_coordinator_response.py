@@ -17,12 +17,13 @@ class Coordinator(StructValue):
 
     Fields:
 
-    - ``key``: string, versions 4+
-    - ``node_id``: int32, versions 4+, brokerId
-    - ``host``: string, versions 4+
-    - ``port``: int32, versions 4+
-    - ``error_code``: int16, versions 4+
-    - ``error_message``: string, versions 4+, nullable, ignorable
+    - ``key``: string, versions 4+. The key that was looked up.
+    - ``node_id``: int32, versions 4+, brokerId. The id of the coordinating broker.
+    - ``host``: string, versions 4+. The host name or address to connect to.
+    - ``port``: int32, versions 4+. The port to connect to.
+    - ``error_code``: int16, versions 4+. The error, 0 if there was none.
+    - ``error_message``: string, versions 4+, nullable, ignorable. The error in words. Null if there
+      was none, or if the broker has nothing to add.
     """
 
     key: str = ""
@@ -37,15 +38,19 @@ class Coordinator(StructValue):
 class FindCoordinatorResponse(Message):
     """FindCoordinatorResponse: response, api key 10, versions 0-6, flexible from 3.
 
+    A broker answers with the coordinator's address.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 1+, ignorable
-    - ``error_code``: int16, versions 0-3
-    - ``error_message``: string, versions 1-3, nullable, ignorable
-    - ``node_id``: int32, versions 0-3, brokerId
-    - ``host``: string, versions 0-3
-    - ``port``: int32, versions 0-3
-    - ``coordinators``: []Coordinator, versions 4+
+    - ``throttle_time_ms``: int32, versions 1+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16, versions 0-3. The error, 0 if there was none.
+    - ``error_message``: string, versions 1-3, nullable, ignorable. The error in words. Null if
+      there was none, or if the broker has nothing to add.
+    - ``node_id``: int32, versions 0-3, brokerId. The id of the coordinating broker.
+    - ``host``: string, versions 0-3. The host name or address to connect to.
+    - ``port``: int32, versions 0-3. The port to connect to.
+    - ``coordinators``: []Coordinator, versions 4+. The coordinators, one for each key.
     """
 
     message_name: ClassVar[str] = "FindCoordinatorResponse"

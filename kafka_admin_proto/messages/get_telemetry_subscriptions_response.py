@@ -19,8 +19,9 @@ class GetTelemetrySubscriptionsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``client_instance_id``: uuid
     - ``subscription_id``: int32
     - ``accepted_compression_types``: []int8

@@ -13,12 +13,15 @@ __all__ = ["HeartbeatRequest"]
 class HeartbeatRequest(Message):
     """HeartbeatRequest: request, api key 12, versions 0-4, flexible from 4.
 
+    A member of a classic group says that it is alive.
+
     Fields:
 
-    - ``group_id``: string, groupId
-    - ``generation_id``: int32
-    - ``member_id``: string
-    - ``group_instance_id``: string, versions 3+, nullable
+    - ``group_id``: string, groupId. The group's id.
+    - ``generation_id``: int32. The generation that the member knows.
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
+    - ``group_instance_id``: string, versions 3+, nullable. The id that a static member has chosen
+      for itself (KIP-345); null for a dynamic member.
     """
 
     message_name: ClassVar[str] = "HeartbeatRequest"

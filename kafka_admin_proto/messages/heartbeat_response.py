@@ -13,10 +13,14 @@ __all__ = ["HeartbeatResponse"]
 class HeartbeatResponse(Message):
     """HeartbeatResponse: response, api key 12, versions 0-4, flexible from 4.
 
+    The coordinator answers whether the member still belongs to the group. REBALANCE_IN_PROGRESS
+    tells it to join again.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 1+, ignorable
-    - ``error_code``: int16
+    - ``throttle_time_ms``: int32, versions 1+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     message_name: ClassVar[str] = "HeartbeatResponse"

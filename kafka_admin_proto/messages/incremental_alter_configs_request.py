@@ -17,9 +17,10 @@ class AlterableConfig(StructValue):
 
     Fields:
 
-    - ``name``: string, map key
-    - ``config_operation``: int8, map key
-    - ``value``: string, nullable, secret by name
+    - ``name``: string, map key. The config's name.
+    - ``config_operation``: int8, map key. What to do: set the value, remove it, or add to or take
+      from a list.
+    - ``value``: string, nullable, secret by name. The value, null where it is removed.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
@@ -35,9 +36,10 @@ class AlterConfigsResource(StructValue):
 
     Fields:
 
-    - ``resource_type``: int8, map key
-    - ``resource_name``: string, map key
-    - ``configs``: []AlterableConfig
+    - ``resource_type``: int8, map key. What kind of resource it is.
+    - ``resource_name``: string, map key. The resource's name: a topic's name, or a broker's id in
+      digits. Empty for the default of all brokers.
+    - ``configs``: []AlterableConfig. The configs to change.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
@@ -51,10 +53,12 @@ class AlterConfigsResource(StructValue):
 class IncrementalAlterConfigsRequest(Message):
     """IncrementalAlterConfigsRequest: request, api key 44, versions 0-1, flexible from 1.
 
+    A client changes single configs of resources and leaves their other configs as they are.
+
     Fields:
 
-    - ``resources``: []AlterConfigsResource
-    - ``validate_only``: bool
+    - ``resources``: []AlterConfigsResource. The resources to change.
+    - ``validate_only``: bool. Whether to check the request and change nothing.
     """
 
     message_name: ClassVar[str] = "IncrementalAlterConfigsRequest"

@@ -17,10 +17,11 @@ class AlterConfigsResourceResponse(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
-    - ``resource_type``: int8
-    - ``resource_name``: string
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
+    - ``resource_type``: int8. What kind of resource it is.
+    - ``resource_name``: string. The resource's name.
     """
 
     error_code: int = 0
@@ -33,10 +34,13 @@ class AlterConfigsResourceResponse(StructValue):
 class IncrementalAlterConfigsResponse(Message):
     """IncrementalAlterConfigsResponse: response, api key 44, versions 0-1, flexible from 1.
 
+    The controller, or the broker itself, answers for each resource whether it was changed.
+
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``responses``: []AlterConfigsResourceResponse
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``responses``: []AlterConfigsResourceResponse. The results, one for each resource.
     """
 
     message_name: ClassVar[str] = "IncrementalAlterConfigsResponse"

@@ -13,14 +13,22 @@ __all__ = ["InitProducerIdRequest"]
 class InitProducerIdRequest(Message):
     """InitProducerIdRequest: request, api key 22, versions 0-6, flexible from 2.
 
+    A producer asks for an id and an epoch, with which brokers recognise a record that is sent
+    twice.
+
     Fields:
 
-    - ``transactional_id``: string, nullable, transactionalId
-    - ``transaction_timeout_ms``: int32
-    - ``producer_id``: int64, versions 3+, producerId
-    - ``producer_epoch``: int16, versions 3+
-    - ``enable2_pc``: bool, versions 6+
-    - ``keep_prepared_txn``: bool, versions 6+
+    - ``transactional_id``: string, nullable, transactionalId. The transactional id, null for a
+      producer that is only idempotent.
+    - ``transaction_timeout_ms``: int32. After how many milliseconds the coordinator aborts a
+      transaction that is still open.
+    - ``producer_id``: int64, versions 3+, producerId. The id that the producer had, to go on with a
+      higher epoch (KIP-360); -1 for a new one.
+    - ``producer_epoch``: int16, versions 3+. The epoch that the producer had, -1 for a new id.
+    - ``enable2_pc``: bool, versions 6+. Whether the transactions take part in a two-phase commit
+      (KIP-939), so that none is aborted for its age.
+    - ``keep_prepared_txn``: bool, versions 6+. Whether a transaction that is open goes on, where it
+      would be aborted otherwise (KIP-939).
     """
 
     message_name: ClassVar[str] = "InitProducerIdRequest"

@@ -13,14 +13,19 @@ __all__ = ["InitProducerIdResponse"]
 class InitProducerIdResponse(Message):
     """InitProducerIdResponse: response, api key 22, versions 0-6, flexible from 2.
 
+    The coordinator answers with the id and the epoch.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, ignorable
-    - ``error_code``: int16
-    - ``producer_id``: int64, producerId
-    - ``producer_epoch``: int16
-    - ``ongoing_txn_producer_id``: int64, versions 6+, producerId
-    - ``ongoing_txn_producer_epoch``: int16, versions 6+
+    - ``throttle_time_ms``: int32, ignorable. How long the client was over a quota, in milliseconds;
+      it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``producer_id``: int64, producerId. The id for the producer, -1 with an error.
+    - ``producer_epoch``: int16. The epoch for the producer.
+    - ``ongoing_txn_producer_id``: int64, versions 6+, producerId. The producer id of the
+      transaction that goes on, -1 if there is none.
+    - ``ongoing_txn_producer_epoch``: int16, versions 6+. The producer epoch of the transaction that
+      goes on, -1 if there is none.
     """
 
     message_name: ClassVar[str] = "InitProducerIdResponse"

@@ -35,7 +35,8 @@ class InitializeStateData(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []PartitionData
     """
 
@@ -49,7 +50,7 @@ class InitializeShareGroupStateRequest(Message):
 
     Fields:
 
-    - ``group_id``: string
+    - ``group_id``: string. The group's id.
     - ``topics``: []InitializeStateData
     """
 

@@ -17,8 +17,9 @@ class JoinGroupRequestProtocol(StructValue):
 
     Fields:
 
-    - ``name``: string, map key
-    - ``metadata``: bytes
+    - ``name``: string, map key. The name of the way of assignment, such as "range".
+    - ``metadata``: bytes. What the group's leader needs for the assignment. For consumers it is a
+      ConsumerProtocolSubscription.
     """
 
     name: str = ""
@@ -29,16 +30,24 @@ class JoinGroupRequestProtocol(StructValue):
 class JoinGroupRequest(Message):
     """JoinGroupRequest: request, api key 11, versions 0-9, flexible from 6.
 
+    A member joins a classic group, or joins it again for a rebalance.
+
     Fields:
 
-    - ``group_id``: string, groupId
-    - ``session_timeout_ms``: int32
-    - ``rebalance_timeout_ms``: int32, versions 1+, ignorable
-    - ``member_id``: string
-    - ``group_instance_id``: string, versions 5+, nullable
-    - ``protocol_type``: string
-    - ``protocols``: []JoinGroupRequestProtocol
-    - ``reason``: string, versions 8+, nullable, ignorable
+    - ``group_id``: string, groupId. The group's id.
+    - ``session_timeout_ms``: int32. How long the coordinator waits for a heartbeat before it
+      removes the member, in milliseconds.
+    - ``rebalance_timeout_ms``: int32, versions 1+, ignorable. How long the member may take to join
+      again in a rebalance, in milliseconds. -1 stands for the session timeout.
+    - ``member_id``: string. The member's id, empty for one that joins for the first time.
+    - ``group_instance_id``: string, versions 5+, nullable. The id that a static member has chosen
+      for itself (KIP-345); null for a dynamic member.
+    - ``protocol_type``: string. What kind of group it is, "consumer" for consumers and "connect"
+      for Kafka Connect.
+    - ``protocols``: []JoinGroupRequestProtocol. The ways of assignment that the member supports,
+      those it prefers first.
+    - ``reason``: string, versions 8+, nullable, ignorable. Why the member joins, in words for the
+      broker's log (KIP-800); null if it gives no reason.
     """
 
     message_name: ClassVar[str] = "JoinGroupRequest"

@@ -17,9 +17,10 @@ class JoinGroupResponseMember(StructValue):
 
     Fields:
 
-    - ``member_id``: string
-    - ``group_instance_id``: string, versions 5+, nullable, ignorable
-    - ``metadata``: bytes
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
+    - ``group_instance_id``: string, versions 5+, nullable, ignorable. The id that a static member
+      has chosen for itself (KIP-345); null for a dynamic member.
+    - ``metadata``: bytes. What the member sent for the chosen way of assignment.
     """
 
     member_id: str = ""
@@ -31,17 +32,24 @@ class JoinGroupResponseMember(StructValue):
 class JoinGroupResponse(Message):
     """JoinGroupResponse: response, api key 11, versions 0-9, flexible from 6.
 
+    The coordinator answers when all members have joined. The group's leader gets the list of the
+    members, to assign partitions to them.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 2+, ignorable
-    - ``error_code``: int16
-    - ``generation_id``: int32
-    - ``protocol_type``: string, versions 7+, nullable, ignorable
-    - ``protocol_name``: string, nullable in 7+
-    - ``leader``: string
-    - ``skip_assignment``: bool, versions 9+
-    - ``member_id``: string
-    - ``members``: []JoinGroupResponseMember
+    - ``throttle_time_ms``: int32, versions 2+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``generation_id``: int32. The generation of the group, which each rebalance counts up; -1 with
+      an error.
+    - ``protocol_type``: string, versions 7+, nullable, ignorable. The kind of group, null with an
+      error.
+    - ``protocol_name``: string, nullable in 7+. The way of assignment that the coordinator chose.
+    - ``leader``: string. The member id of the group's leader.
+    - ``skip_assignment``: bool, versions 9+. Whether the leader leaves the assignment as it is, as
+      after its own restart as a static member (KIP-814).
+    - ``member_id``: string. The id of the member that the response is for.
+    - ``members``: []JoinGroupResponseMember. The members, in the response to the leader only.
     """
 
     message_name: ClassVar[str] = "JoinGroupResponse"

@@ -24,18 +24,23 @@ class LeaderAndIsrPartitionState(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, versions 0-1, topicName, ignorable
-    - ``partition_index``: int32
-    - ``controller_epoch``: int32
-    - ``leader``: int32, brokerId
-    - ``leader_epoch``: int32
-    - ``isr``: []int32, brokerId
-    - ``partition_epoch``: int32
-    - ``replicas``: []int32, brokerId
-    - ``adding_replicas``: []int32, versions 3+, brokerId, ignorable
-    - ``removing_replicas``: []int32, versions 3+, brokerId, ignorable
-    - ``is_new``: bool, versions 1+, ignorable
-    - ``leader_recovery_state``: int8, versions 6+
+    - ``topic_name``: string, versions 0-1, topicName, ignorable. The topic's name.
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``controller_epoch``: int32. The epoch of the controller that changed the partition last.
+    - ``leader``: int32, brokerId. The broker that leads the partition, -1 for none and -2 while the
+      topic is being deleted.
+    - ``leader_epoch``: int32. The leader's epoch, which each election counts up.
+    - ``isr``: []int32, brokerId. The brokers whose replicas are in sync.
+    - ``partition_epoch``: int32. The version of the partition's state, which each change counts up.
+    - ``replicas``: []int32, brokerId. The brokers that have a replica, the preferred leader first.
+    - ``adding_replicas``: []int32, versions 3+, brokerId, ignorable. The brokers that a
+      reassignment under way adds.
+    - ``removing_replicas``: []int32, versions 3+, brokerId, ignorable. The brokers that a
+      reassignment under way removes.
+    - ``is_new``: bool, versions 1+, ignorable. Whether the replica is a new one, so that the broker
+      may create its log.
+    - ``leader_recovery_state``: int8, versions 6+. Whether the leader was elected uncleanly and
+      still recovers.
     """
 
     topic_name: str = ""
@@ -58,9 +63,10 @@ class LeaderAndIsrTopicState(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, versions 2+, topicName
-    - ``topic_id``: uuid, versions 5+, ignorable
-    - ``partition_states``: []LeaderAndIsrPartitionState, versions 2+
+    - ``topic_name``: string, versions 2+, topicName. The topic's name.
+    - ``topic_id``: uuid, versions 5+, ignorable. The topic's id (KIP-516), which stays the same for
+      as long as the topic exists. All zeros stand for no id.
+    - ``partition_states``: []LeaderAndIsrPartitionState, versions 2+. The partitions of the topic.
     """
 
     topic_name: str = ""
@@ -74,9 +80,9 @@ class LeaderAndIsrLiveLeader(StructValue):
 
     Fields:
 
-    - ``broker_id``: int32, brokerId
-    - ``host_name``: string
-    - ``port``: int32
+    - ``broker_id``: int32, brokerId. The broker's id.
+    - ``host_name``: string. The host name or address to connect to.
+    - ``port``: int32. The port to connect to.
     """
 
     broker_id: int = 0
@@ -88,16 +94,26 @@ class LeaderAndIsrLiveLeader(StructValue):
 class LeaderAndIsrRequest(Message):
     """LeaderAndIsrRequest: request, api key 4, versions 0-7, flexible from 4.
 
+    The controller of a cluster with ZooKeeper tells a broker which partitions it leads and which it
+    follows.
+
     Fields:
 
-    - ``controller_id``: int32, brokerId
-    - ``is_kraft_controller``: bool, versions 7+
-    - ``controller_epoch``: int32
-    - ``broker_epoch``: int64, versions 2+, ignorable
-    - ``type``: int8, versions 5+
-    - ``ungrouped_partition_states``: []LeaderAndIsrPartitionState, versions 0-1
-    - ``topic_states``: []LeaderAndIsrTopicState, versions 2+
-    - ``live_leaders``: []LeaderAndIsrLiveLeader
+    - ``controller_id``: int32, brokerId. The controller's id.
+    - ``is_kraft_controller``: bool, versions 7+. Whether the controller is one of KRaft, in a
+      cluster that migrates from ZooKeeper.
+    - ``controller_epoch``: int32. The controller's epoch. A broker refuses requests of a controller
+      with a lower one than it has seen.
+    - ``broker_epoch``: int64, versions 2+, ignorable. The epoch that the broker got when it
+      registered last, which tells its lives before and after a restart apart; -1 if it is not
+      known.
+    - ``type``: int8, versions 5+. Whether the request names all partitions of the broker, or those
+      that changed.
+    - ``ungrouped_partition_states``: []LeaderAndIsrPartitionState, versions 0-1. The partitions,
+      each with its topic's name.
+    - ``topic_states``: []LeaderAndIsrTopicState, versions 2+. The partitions, by topic.
+    - ``live_leaders``: []LeaderAndIsrLiveLeader. The brokers that lead these partitions, for
+      followers to connect to.
     """
 
     message_name: ClassVar[str] = "LeaderAndIsrRequest"

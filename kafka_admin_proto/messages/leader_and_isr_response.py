@@ -19,9 +19,9 @@ class LeaderAndIsrPartitionError(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, versions 0-4, topicName, ignorable
-    - ``partition_index``: int32
-    - ``error_code``: int16
+    - ``topic_name``: string, versions 0-4, topicName, ignorable. The topic's name.
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     topic_name: str = ""
@@ -35,8 +35,10 @@ class LeaderAndIsrTopicError(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid, versions 5+, map key
-    - ``partition_errors``: []LeaderAndIsrPartitionError, versions 5+
+    - ``topic_id``: uuid, versions 5+, map key. The topic's id (KIP-516), which stays the same for
+      as long as the topic exists. All zeros stand for no id.
+    - ``partition_errors``: []LeaderAndIsrPartitionError, versions 5+. The results of the topic, by
+      partition.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -47,11 +49,14 @@ class LeaderAndIsrTopicError(StructValue):
 class LeaderAndIsrResponse(Message):
     """LeaderAndIsrResponse: response, api key 4, versions 0-7, flexible from 4.
 
+    A broker answers whether it leads and follows as it was told.
+
     Fields:
 
-    - ``error_code``: int16
-    - ``partition_errors``: []LeaderAndIsrPartitionError, versions 0-4
-    - ``topics``: []LeaderAndIsrTopicError, versions 5+
+    - ``error_code``: int16. The error of the request as a whole, 0 if there was none.
+    - ``partition_errors``: []LeaderAndIsrPartitionError, versions 0-4. One result for each
+      partition.
+    - ``topics``: []LeaderAndIsrTopicError, versions 5+. The results, by topic id.
     """
 
     message_name: ClassVar[str] = "LeaderAndIsrResponse"

@@ -20,7 +20,8 @@ class Voter(StructValue):
     Fields:
 
     - ``voter_id``: int32
-    - ``voter_directory_id``: uuid, versions 1+
+    - ``voter_directory_id``: uuid, versions 1+. The directory id of the voter, which tells a voter
+      from one with the same id and a new disk (KIP-853).
     """
 
     voter_id: int = 0

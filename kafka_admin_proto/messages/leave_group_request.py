@@ -17,9 +17,11 @@ class MemberIdentity(StructValue):
 
     Fields:
 
-    - ``member_id``: string, versions 3+
-    - ``group_instance_id``: string, versions 3+, nullable
-    - ``reason``: string, versions 5+, nullable, ignorable
+    - ``member_id``: string, versions 3+. The id that the coordinator gave to the group's member.
+    - ``group_instance_id``: string, versions 3+, nullable. The id that a static member has chosen
+      for itself (KIP-345); null for a dynamic member.
+    - ``reason``: string, versions 5+, nullable, ignorable. Why the member leaves, in words for the
+      broker's log (KIP-800); null if it gives no reason.
     """
 
     member_id: str = ""
@@ -31,11 +33,13 @@ class MemberIdentity(StructValue):
 class LeaveGroupRequest(Message):
     """LeaveGroupRequest: request, api key 13, versions 0-5, flexible from 4.
 
+    Members leave a classic group.
+
     Fields:
 
-    - ``group_id``: string, groupId
-    - ``member_id``: string, versions 0-2
-    - ``members``: []MemberIdentity, versions 3+
+    - ``group_id``: string, groupId. The group's id.
+    - ``member_id``: string, versions 0-2. The id that the coordinator gave to the group's member.
+    - ``members``: []MemberIdentity, versions 3+. The members that leave.
     """
 
     message_name: ClassVar[str] = "LeaveGroupRequest"

@@ -17,9 +17,10 @@ class MemberResponse(StructValue):
 
     Fields:
 
-    - ``member_id``: string, versions 3+
-    - ``group_instance_id``: string, versions 3+, nullable
-    - ``error_code``: int16, versions 3+
+    - ``member_id``: string, versions 3+. The id that the coordinator gave to the group's member.
+    - ``group_instance_id``: string, versions 3+, nullable. The id that a static member has chosen
+      for itself (KIP-345); null for a dynamic member.
+    - ``error_code``: int16, versions 3+. The error, 0 if there was none.
     """
 
     member_id: str = ""
@@ -31,11 +32,14 @@ class MemberResponse(StructValue):
 class LeaveGroupResponse(Message):
     """LeaveGroupResponse: response, api key 13, versions 0-5, flexible from 4.
 
+    The coordinator answers for each member whether it has left.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 1+, ignorable
-    - ``error_code``: int16
-    - ``members``: []MemberResponse, versions 3+
+    - ``throttle_time_ms``: int32, versions 1+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error of the request as a whole, 0 if there was none.
+    - ``members``: []MemberResponse, versions 3+. The results, by member.
     """
 
     message_name: ClassVar[str] = "LeaveGroupResponse"

@@ -15,10 +15,13 @@ __all__ = ["ListGroupsRequest"]
 class ListGroupsRequest(Message):
     """ListGroupsRequest: request, api key 16, versions 0-5, flexible from 3.
 
+    A client asks a broker for all groups that it coordinates.
+
     Fields:
 
-    - ``states_filter``: []string, versions 4+
-    - ``types_filter``: []string, versions 5+
+    - ``states_filter``: []string, versions 4+. The states of the groups wanted; empty for all.
+    - ``types_filter``: []string, versions 5+. The types of the groups wanted, such as "classic" or
+      "consumer"; empty for all.
     """
 
     message_name: ClassVar[str] = "ListGroupsRequest"

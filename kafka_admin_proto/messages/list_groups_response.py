@@ -17,10 +17,13 @@ class ListedGroup(StructValue):
 
     Fields:
 
-    - ``group_id``: string, groupId
-    - ``protocol_type``: string
-    - ``group_state``: string, versions 4+, ignorable
-    - ``group_type``: string, versions 5+, ignorable
+    - ``group_id``: string, groupId. The group's id.
+    - ``protocol_type``: string. What kind of group it is, "consumer" for consumers; empty for one
+      that only has offsets.
+    - ``group_state``: string, versions 4+, ignorable. The state of the group, such as "Stable" or
+      "Empty".
+    - ``group_type``: string, versions 5+, ignorable. The protocol that the group uses, such as
+      "classic" or "consumer".
     """
 
     group_id: str = ""
@@ -33,11 +36,14 @@ class ListedGroup(StructValue):
 class ListGroupsResponse(Message):
     """ListGroupsResponse: response, api key 16, versions 0-5, flexible from 3.
 
+    A broker answers with the groups that it coordinates.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 1+, ignorable
-    - ``error_code``: int16
-    - ``groups``: []ListedGroup
+    - ``throttle_time_ms``: int32, versions 1+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``groups``: []ListedGroup. The groups.
     """
 
     message_name: ClassVar[str] = "ListGroupsResponse"

@@ -17,10 +17,13 @@ class ListOffsetsPartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``current_leader_epoch``: int32, versions 4+, ignorable
-    - ``timestamp``: int64
-    - ``max_num_offsets``: int32, versions 0
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``current_leader_epoch``: int32, versions 4+, ignorable. The leader epoch that the client
+      knows. The broker refuses the partition if its own is another one, so that a client with old
+      metadata notices. -1 leaves the check out.
+    - ``timestamp``: int64. The time to look for, in milliseconds since 1970. Negative numbers stand
+      for places in the log, such as its end (-1) and its start (-2).
+    - ``max_num_offsets``: int32, versions 0. The most offsets to return.
     """
 
     partition_index: int = 0
@@ -35,8 +38,8 @@ class ListOffsetsTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
-    - ``partitions``: []ListOffsetsPartition
+    - ``name``: string, topicName. The topic's name.
+    - ``partitions``: []ListOffsetsPartition. The partitions of the topic.
     """
 
     name: str = ""
@@ -47,12 +50,18 @@ class ListOffsetsTopic(StructValue):
 class ListOffsetsRequest(Message):
     """ListOffsetsRequest: request, api key 2, versions 0-11, flexible from 6.
 
+    A client asks for the offsets that times stand for: the first one, the last one, or that of the
+    first record at or after a time.
+
     Fields:
 
-    - ``replica_id``: int32, brokerId
-    - ``isolation_level``: int8, versions 2+
-    - ``topics``: []ListOffsetsTopic
-    - ``timeout_ms``: int32, versions 10+, ignorable
+    - ``replica_id``: int32, brokerId. The broker id of a follower, -1 for a client and -2 for a
+      debugging tool.
+    - ``isolation_level``: int8, versions 2+. Whether the latest offset is the high watermark or the
+      last stable offset.
+    - ``topics``: []ListOffsetsTopic. The partitions to look up, by topic.
+    - ``timeout_ms``: int32, versions 10+, ignorable. How long the broker may look in remote
+      storage, in milliseconds.
     """
 
     message_name: ClassVar[str] = "ListOffsetsRequest"

@@ -17,12 +17,16 @@ class ListOffsetsPartitionResponse(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``old_style_offsets``: []int64, versions 0
-    - ``timestamp``: int64, versions 1+
-    - ``offset``: int64, versions 1+
-    - ``leader_epoch``: int32, versions 4+
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``old_style_offsets``: []int64, versions 0. The start offsets of the log's segments up to the
+      time asked for, the newest first.
+    - ``timestamp``: int64, versions 1+. The time of the record at that offset, in milliseconds
+      since 1970; -1 for a place in the log.
+    - ``offset``: int64, versions 1+. The offset found, -1 if there is no record at or after the
+      time.
+    - ``leader_epoch``: int32, versions 4+. The leader epoch of the record at that offset, -1 if it
+      is not known.
     """
 
     partition_index: int = 0
@@ -39,8 +43,8 @@ class ListOffsetsTopicResponse(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
-    - ``partitions``: []ListOffsetsPartitionResponse
+    - ``name``: string, topicName. The topic's name.
+    - ``partitions``: []ListOffsetsPartitionResponse. The offsets of the topic, by partition.
     """
 
     name: str = ""
@@ -51,10 +55,13 @@ class ListOffsetsTopicResponse(StructValue):
 class ListOffsetsResponse(Message):
     """ListOffsetsResponse: response, api key 2, versions 0-11, flexible from 6.
 
+    A broker answers with an offset for each partition.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 2+, ignorable
-    - ``topics``: []ListOffsetsTopicResponse
+    - ``throttle_time_ms``: int32, versions 2+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``topics``: []ListOffsetsTopicResponse. The offsets, by topic.
     """
 
     message_name: ClassVar[str] = "ListOffsetsResponse"

@@ -21,7 +21,7 @@ class OngoingPartitionReassignment(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
     - ``replicas``: []int32, brokerId
     - ``adding_replicas``: []int32, brokerId
     - ``removing_replicas``: []int32, brokerId
@@ -53,9 +53,11 @@ class ListPartitionReassignmentsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``topics``: []OngoingTopicReassignment
     """
 

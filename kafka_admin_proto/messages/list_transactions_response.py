@@ -17,8 +17,9 @@ class TransactionState(StructValue):
 
     Fields:
 
-    - ``transactional_id``: string, transactionalId
-    - ``producer_id``: int64, producerId
+    - ``transactional_id``: string, transactionalId. The transactional id, by which a producer is
+      known again after a restart.
+    - ``producer_id``: int64, producerId. The id that a coordinator gave to the producer.
     - ``transaction_state``: string
     """
 
@@ -33,8 +34,9 @@ class ListTransactionsResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``unknown_state_filters``: []string
     - ``transaction_states``: []TransactionState
     """

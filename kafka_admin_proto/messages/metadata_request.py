@@ -19,8 +19,9 @@ class MetadataRequestTopic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid, versions 10+, ignorable
-    - ``name``: string, nullable in 10+, topicName
+    - ``topic_id``: uuid, versions 10+, ignorable. The topic's id, all zeros where the name is
+      given.
+    - ``name``: string, nullable in 10+, topicName. The topic's name, null where the id is given.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -31,12 +32,18 @@ class MetadataRequestTopic(StructValue):
 class MetadataRequest(Message):
     """MetadataRequest: request, api key 3, versions 0-13, flexible from 9.
 
+    A client asks for the brokers of the cluster and the leaders of partitions.
+
     Fields:
 
-    - ``topics``: []MetadataRequestTopic, nullable in 1+
-    - ``allow_auto_topic_creation``: bool, versions 4+
-    - ``include_cluster_authorized_operations``: bool, versions 8-10
-    - ``include_topic_authorized_operations``: bool, versions 8+
+    - ``topics``: []MetadataRequestTopic, nullable in 1+. The topics to describe. Null, and an empty
+      list in version 0, stand for all topics.
+    - ``allow_auto_topic_creation``: bool, versions 4+. Whether the broker may create a topic that
+      does not exist, if its configs allow that.
+    - ``include_cluster_authorized_operations``: bool, versions 8-10. Whether to say what the caller
+      may do with the cluster.
+    - ``include_topic_authorized_operations``: bool, versions 8+. Whether to say what the caller may
+      do with each topic.
     """
 
     message_name: ClassVar[str] = "MetadataRequest"

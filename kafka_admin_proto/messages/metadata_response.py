@@ -24,10 +24,11 @@ class MetadataResponseBroker(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, brokerId, map key
-    - ``host``: string
-    - ``port``: int32
-    - ``rack``: string, versions 1+, nullable, ignorable
+    - ``node_id``: int32, brokerId, map key. The broker's id.
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: int32. The port to connect to.
+    - ``rack``: string, versions 1+, nullable, ignorable. The rack that the broker is in, null if it
+      was configured without one.
     """
 
     node_id: int = 0
@@ -42,13 +43,15 @@ class MetadataResponsePartition(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``partition_index``: int32
-    - ``leader_id``: int32, brokerId
-    - ``leader_epoch``: int32, versions 7+, ignorable
-    - ``replica_nodes``: []int32, brokerId
-    - ``isr_nodes``: []int32, brokerId
-    - ``offline_replicas``: []int32, versions 5+, brokerId, ignorable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``leader_id``: int32, brokerId. The broker that leads the partition, -1 if there is none.
+    - ``leader_epoch``: int32, versions 7+, ignorable. The leader's epoch, -1 if it is not known.
+    - ``replica_nodes``: []int32, brokerId. The brokers that have a replica of the partition, the
+      preferred leader first.
+    - ``isr_nodes``: []int32, brokerId. The brokers whose replicas are in sync with the leader.
+    - ``offline_replicas``: []int32, versions 5+, brokerId, ignorable. The brokers whose replicas
+      are not available.
     """
 
     error_code: int = 0
@@ -66,12 +69,16 @@ class MetadataResponseTopic(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``name``: string, nullable in 12+, topicName, map key
-    - ``topic_id``: uuid, versions 10+, ignorable
-    - ``is_internal``: bool, versions 1+, ignorable
-    - ``partitions``: []MetadataResponsePartition
-    - ``topic_authorized_operations``: int32, versions 8+
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``name``: string, nullable in 12+, topicName, map key. The topic's name, null if the request
+      named an id that the broker does not know.
+    - ``topic_id``: uuid, versions 10+, ignorable. The topic's id (KIP-516), which stays the same
+      for as long as the topic exists. All zeros stand for no id.
+    - ``is_internal``: bool, versions 1+, ignorable. Whether Kafka keeps the topic for itself, as it
+      does __consumer_offsets.
+    - ``partitions``: []MetadataResponsePartition. The partitions of the topic.
+    - ``topic_authorized_operations``: int32, versions 8+. What the caller may do with the topic, a
+      bit for each operation. The lowest number stands for not asked.
     """
 
     error_code: int = 0
@@ -86,15 +93,23 @@ class MetadataResponseTopic(StructValue):
 class MetadataResponse(Message):
     """MetadataResponse: response, api key 3, versions 0-13, flexible from 9.
 
+    A broker answers with what it knows of the cluster: brokers, controller, topics and who leads
+    each partition.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 3+, ignorable
-    - ``brokers``: []MetadataResponseBroker
-    - ``cluster_id``: string, versions 2+, nullable, ignorable
-    - ``controller_id``: int32, versions 1+, brokerId, ignorable
-    - ``topics``: []MetadataResponseTopic
-    - ``cluster_authorized_operations``: int32, versions 8-10
-    - ``error_code``: int16, versions 13+, ignorable
+    - ``throttle_time_ms``: int32, versions 3+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``brokers``: []MetadataResponseBroker. The live brokers.
+    - ``cluster_id``: string, versions 2+, nullable, ignorable. The cluster's id, null from a broker
+      that has none.
+    - ``controller_id``: int32, versions 1+, brokerId, ignorable. The broker to send requests for
+      the controller to, -1 if there is none.
+    - ``topics``: []MetadataResponseTopic. The topics asked for.
+    - ``cluster_authorized_operations``: int32, versions 8-10. What the caller may do with the
+      cluster, a bit for each operation. The lowest number stands for not asked.
+    - ``error_code``: int16, versions 13+, ignorable. The error of the request as a whole, 0 if
+      there was none (KIP-1102).
     """
 
     message_name: ClassVar[str] = "MetadataResponse"

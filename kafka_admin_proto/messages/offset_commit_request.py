@@ -19,11 +19,14 @@ class OffsetCommitRequestPartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``committed_offset``: int64
-    - ``committed_leader_epoch``: int32, versions 6+, ignorable
-    - ``commit_timestamp``: int64, versions 1
-    - ``committed_metadata``: string, nullable
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``committed_offset``: int64. The offset of the next record that the group will read.
+    - ``committed_leader_epoch``: int32, versions 6+, ignorable. The leader epoch of the last record
+      that was read, -1 if it is not known.
+    - ``commit_timestamp``: int64, versions 1. When the offset was committed, in milliseconds since
+      1970; -1 for the broker's own time.
+    - ``committed_metadata``: string, nullable. A text of the consumer's own, which comes back with
+      the offset.
     """
 
     partition_index: int = 0
@@ -39,9 +42,10 @@ class OffsetCommitRequestTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 0-9, topicName, ignorable
-    - ``topic_id``: uuid, versions 10+, ignorable
-    - ``partitions``: []OffsetCommitRequestPartition
+    - ``name``: string, versions 0-9, topicName, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 10+, ignorable. The topic's id (KIP-516), which stays the same
+      for as long as the topic exists. All zeros stand for no id.
+    - ``partitions``: []OffsetCommitRequestPartition. The offsets of the topic, by partition.
     """
 
     name: str = ""
@@ -53,14 +57,21 @@ class OffsetCommitRequestTopic(StructValue):
 class OffsetCommitRequest(Message):
     """OffsetCommitRequest: request, api key 8, versions 0-10, flexible from 8.
 
+    A consumer commits how far its group has read.
+
     Fields:
 
-    - ``group_id``: string, groupId
-    - ``generation_id_or_member_epoch``: int32, versions 1+, ignorable
-    - ``member_id``: string, versions 1+, ignorable
-    - ``group_instance_id``: string, versions 7+, nullable
-    - ``retention_time_ms``: int64, versions 2-4, ignorable
-    - ``topics``: []OffsetCommitRequestTopic
+    - ``group_id``: string, groupId. The group's id.
+    - ``generation_id_or_member_epoch``: int32, versions 1+, ignorable. The generation of a classic
+      group, or the epoch of a member of the newer protocol. -1 for a commit from outside of the
+      group.
+    - ``member_id``: string, versions 1+, ignorable. The id that the coordinator gave to the group's
+      member.
+    - ``group_instance_id``: string, versions 7+, nullable. The id that a static member has chosen
+      for itself (KIP-345); null for a dynamic member.
+    - ``retention_time_ms``: int64, versions 2-4, ignorable. How long the broker keeps the offsets,
+      in milliseconds; -1 for its own default.
+    - ``topics``: []OffsetCommitRequestTopic. The offsets to commit, by topic.
     """
 
     message_name: ClassVar[str] = "OffsetCommitRequest"

@@ -19,8 +19,8 @@ class OffsetCommitResponsePartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     partition_index: int = 0
@@ -33,9 +33,10 @@ class OffsetCommitResponseTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 0-9, topicName, ignorable
-    - ``topic_id``: uuid, versions 10+, ignorable
-    - ``partitions``: []OffsetCommitResponsePartition
+    - ``name``: string, versions 0-9, topicName, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 10+, ignorable. The topic's id (KIP-516), which stays the same
+      for as long as the topic exists. All zeros stand for no id.
+    - ``partitions``: []OffsetCommitResponsePartition. The results of the topic, by partition.
     """
 
     name: str = ""
@@ -47,10 +48,13 @@ class OffsetCommitResponseTopic(StructValue):
 class OffsetCommitResponse(Message):
     """OffsetCommitResponse: response, api key 8, versions 0-10, flexible from 8.
 
+    The group's coordinator answers which offsets it has stored.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 3+, ignorable
-    - ``topics``: []OffsetCommitResponseTopic
+    - ``throttle_time_ms``: int32, versions 3+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``topics``: []OffsetCommitResponseTopic. The results, grouped by topic.
     """
 
     message_name: ClassVar[str] = "OffsetCommitResponse"

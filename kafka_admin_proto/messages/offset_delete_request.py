@@ -17,7 +17,7 @@ class OffsetDeleteRequestPartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
     """
 
     partition_index: int = 0
@@ -41,7 +41,7 @@ class OffsetDeleteRequest(Message):
 
     Fields:
 
-    - ``group_id``: string, groupId
+    - ``group_id``: string, groupId. The group's id.
     - ``topics``: []OffsetDeleteRequestTopic
     """
 

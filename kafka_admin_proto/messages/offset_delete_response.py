@@ -17,8 +17,8 @@ class OffsetDeleteResponsePartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32, map key
-    - ``error_code``: int16
+    - ``partition_index``: int32, map key. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     partition_index: int = 0
@@ -43,8 +43,9 @@ class OffsetDeleteResponse(Message):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``throttle_time_ms``: int32, ignorable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``throttle_time_ms``: int32, ignorable. How long the client was over a quota, in milliseconds;
+      it sends nothing more for so long. 0 when no quota was exceeded.
     - ``topics``: []OffsetDeleteResponseTopic
     """
 

@@ -24,8 +24,8 @@ class OffsetFetchRequestTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 0-7, topicName
-    - ``partition_indexes``: []int32, versions 0-7
+    - ``name``: string, versions 0-7, topicName. The topic's name.
+    - ``partition_indexes``: []int32, versions 0-7. The numbers of the partitions.
     """
 
     name: str = ""
@@ -38,9 +38,10 @@ class OffsetFetchRequestTopics(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 8-9, topicName, ignorable
-    - ``topic_id``: uuid, versions 10+, ignorable
-    - ``partition_indexes``: []int32, versions 8+
+    - ``name``: string, versions 8-9, topicName, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 10+, ignorable. The topic's id (KIP-516), which stays the same
+      for as long as the topic exists. All zeros stand for no id.
+    - ``partition_indexes``: []int32, versions 8+. The numbers of the partitions.
     """
 
     name: str = ""
@@ -54,10 +55,13 @@ class OffsetFetchRequestGroup(StructValue):
 
     Fields:
 
-    - ``group_id``: string, versions 8+, groupId
-    - ``member_id``: string, versions 9+, nullable, ignorable
-    - ``member_epoch``: int32, versions 9+, ignorable
-    - ``topics``: []OffsetFetchRequestTopics, versions 8+, nullable
+    - ``group_id``: string, versions 8+, groupId. The group's id.
+    - ``member_id``: string, versions 9+, nullable, ignorable. The member that asks, in the newer
+      protocol of groups; null from outside of the group.
+    - ``member_epoch``: int32, versions 9+, ignorable. The epoch of the member that asks, -1 from
+      outside of the group.
+    - ``topics``: []OffsetFetchRequestTopics, versions 8+, nullable. The partitions to look up, by
+      topic. Null stands for all that the group has offsets of.
     """
 
     group_id: str = ""
@@ -70,12 +74,16 @@ class OffsetFetchRequestGroup(StructValue):
 class OffsetFetchRequest(Message):
     """OffsetFetchRequest: request, api key 9, versions 0-10, flexible from 6.
 
+    A client asks for the offsets that groups have committed.
+
     Fields:
 
-    - ``group_id``: string, versions 0-7, groupId
-    - ``topics``: []OffsetFetchRequestTopic, versions 0-7, nullable in 2-7
-    - ``groups``: []OffsetFetchRequestGroup, versions 8+
-    - ``require_stable``: bool, versions 7+
+    - ``group_id``: string, versions 0-7, groupId. The group's id.
+    - ``topics``: []OffsetFetchRequestTopic, versions 0-7, nullable in 2-7. The partitions to look
+      up, by topic. Null stands for all that the group has offsets of.
+    - ``groups``: []OffsetFetchRequestGroup, versions 8+. The groups to look up.
+    - ``require_stable``: bool, versions 7+. Whether to answer with an error while a transaction has
+      offsets of the group that are not decided yet (KIP-447).
     """
 
     message_name: ClassVar[str] = "OffsetFetchRequest"

@@ -26,11 +26,13 @@ class OffsetFetchResponsePartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32, versions 0-7
-    - ``committed_offset``: int64, versions 0-7
-    - ``committed_leader_epoch``: int32, versions 5-7, ignorable
-    - ``metadata``: string, versions 0-7, nullable
-    - ``error_code``: int16, versions 0-7
+    - ``partition_index``: int32, versions 0-7. The partition's number, counted from 0.
+    - ``committed_offset``: int64, versions 0-7. The offset of the next record that the group will
+      read, -1 if none is committed.
+    - ``committed_leader_epoch``: int32, versions 5-7, ignorable. The leader epoch that was
+      committed with the offset, -1 if it is not known.
+    - ``metadata``: string, versions 0-7, nullable. The text that was committed with the offset.
+    - ``error_code``: int16, versions 0-7. The error, 0 if there was none.
     """
 
     partition_index: int = 0
@@ -46,8 +48,9 @@ class OffsetFetchResponseTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 0-7, topicName
-    - ``partitions``: []OffsetFetchResponsePartition, versions 0-7
+    - ``name``: string, versions 0-7, topicName. The topic's name.
+    - ``partitions``: []OffsetFetchResponsePartition, versions 0-7. The offsets of the topic, by
+      partition.
     """
 
     name: str = ""
@@ -60,11 +63,13 @@ class OffsetFetchResponsePartitions(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32, versions 8+
-    - ``committed_offset``: int64, versions 8+
-    - ``committed_leader_epoch``: int32, versions 8+, ignorable
-    - ``metadata``: string, versions 8+, nullable
-    - ``error_code``: int16, versions 8+
+    - ``partition_index``: int32, versions 8+. The partition's number, counted from 0.
+    - ``committed_offset``: int64, versions 8+. The offset of the next record that the group will
+      read, -1 if none is committed.
+    - ``committed_leader_epoch``: int32, versions 8+, ignorable. The leader epoch that was committed
+      with the offset, -1 if it is not known.
+    - ``metadata``: string, versions 8+, nullable. The text that was committed with the offset.
+    - ``error_code``: int16, versions 8+. The error, 0 if there was none.
     """
 
     partition_index: int = 0
@@ -80,9 +85,11 @@ class OffsetFetchResponseTopics(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 8-9, topicName, ignorable
-    - ``topic_id``: uuid, versions 10+, ignorable
-    - ``partitions``: []OffsetFetchResponsePartitions, versions 8+
+    - ``name``: string, versions 8-9, topicName, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 10+, ignorable. The topic's id (KIP-516), which stays the same
+      for as long as the topic exists. All zeros stand for no id.
+    - ``partitions``: []OffsetFetchResponsePartitions, versions 8+. The offsets of the topic, by
+      partition.
     """
 
     name: str = ""
@@ -96,9 +103,9 @@ class OffsetFetchResponseGroup(StructValue):
 
     Fields:
 
-    - ``group_id``: string, versions 8+, groupId
-    - ``topics``: []OffsetFetchResponseTopics, versions 8+
-    - ``error_code``: int16, versions 8+
+    - ``group_id``: string, versions 8+, groupId. The group's id.
+    - ``topics``: []OffsetFetchResponseTopics, versions 8+. The offsets of the group, by topic.
+    - ``error_code``: int16, versions 8+. The error of the group as a whole, 0 if there was none.
     """
 
     group_id: str = ""
@@ -110,12 +117,16 @@ class OffsetFetchResponseGroup(StructValue):
 class OffsetFetchResponse(Message):
     """OffsetFetchResponse: response, api key 9, versions 0-10, flexible from 6.
 
+    The coordinator answers with the committed offsets.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 3+, ignorable
-    - ``topics``: []OffsetFetchResponseTopic, versions 0-7
-    - ``error_code``: int16, versions 2-7, ignorable
-    - ``groups``: []OffsetFetchResponseGroup, versions 8+
+    - ``throttle_time_ms``: int32, versions 3+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``topics``: []OffsetFetchResponseTopic, versions 0-7. The offsets, by topic.
+    - ``error_code``: int16, versions 2-7, ignorable. The error of the request as a whole, 0 if
+      there was none.
+    - ``groups``: []OffsetFetchResponseGroup, versions 8+. The offsets, by group.
     """
 
     message_name: ClassVar[str] = "OffsetFetchResponse"

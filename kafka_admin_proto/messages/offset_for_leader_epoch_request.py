@@ -17,9 +17,11 @@ class OffsetForLeaderPartition(StructValue):
 
     Fields:
 
-    - ``partition``: int32
-    - ``current_leader_epoch``: int32, versions 2+, ignorable
-    - ``leader_epoch``: int32
+    - ``partition``: int32. The partition's number, counted from 0.
+    - ``current_leader_epoch``: int32, versions 2+, ignorable. The leader epoch that the client
+      knows. The broker refuses the partition if its own is another one, so that a client with old
+      metadata notices. -1 leaves the check out.
+    - ``leader_epoch``: int32. The epoch to look up.
     """
 
     partition: int = 0
@@ -33,8 +35,8 @@ class OffsetForLeaderTopic(StructValue):
 
     Fields:
 
-    - ``topic``: string, topicName, map key
-    - ``partitions``: []OffsetForLeaderPartition
+    - ``topic``: string, topicName, map key. The topic's name.
+    - ``partitions``: []OffsetForLeaderPartition. The partitions of the topic.
     """
 
     topic: str = ""
@@ -45,10 +47,14 @@ class OffsetForLeaderTopic(StructValue):
 class OffsetForLeaderEpochRequest(Message):
     """OffsetForLeaderEpochRequest: request, api key 23, versions 0-4, flexible from 4.
 
+    A follower or a consumer asks where a leader epoch ends in the leader's log, to find out whether
+    its own log, or what it has read, was truncated.
+
     Fields:
 
-    - ``replica_id``: int32, versions 3+, brokerId, ignorable
-    - ``topics``: []OffsetForLeaderTopic
+    - ``replica_id``: int32, versions 3+, brokerId, ignorable. The broker id of a follower, -1 for a
+      consumer and -2 for one that does not say.
+    - ``topics``: []OffsetForLeaderTopic. The partitions to look up, by topic.
     """
 
     message_name: ClassVar[str] = "OffsetForLeaderEpochRequest"

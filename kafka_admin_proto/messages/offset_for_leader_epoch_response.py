@@ -17,10 +17,11 @@ class EpochEndOffset(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``partition``: int32
-    - ``leader_epoch``: int32, versions 1+, ignorable
-    - ``end_offset``: int64
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``partition``: int32. The partition's number, counted from 0.
+    - ``leader_epoch``: int32, versions 1+, ignorable. The largest epoch in the leader's log that is
+      not above the one asked for, -1 if there is none.
+    - ``end_offset``: int64. The offset behind the last record of that epoch, -1 if it is not known.
     """
 
     error_code: int = 0
@@ -35,8 +36,8 @@ class OffsetForLeaderTopicResult(StructValue):
 
     Fields:
 
-    - ``topic``: string, topicName, map key
-    - ``partitions``: []EpochEndOffset
+    - ``topic``: string, topicName, map key. The topic's name.
+    - ``partitions``: []EpochEndOffset. The offsets of the topic, by partition.
     """
 
     topic: str = ""
@@ -47,10 +48,13 @@ class OffsetForLeaderTopicResult(StructValue):
 class OffsetForLeaderEpochResponse(Message):
     """OffsetForLeaderEpochResponse: response, api key 23, versions 0-4, flexible from 4.
 
+    The leader answers with the end offset of each epoch.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 2+, ignorable
-    - ``topics``: []OffsetForLeaderTopicResult
+    - ``throttle_time_ms``: int32, versions 2+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``topics``: []OffsetForLeaderTopicResult. The offsets, by topic.
     """
 
     message_name: ClassVar[str] = "OffsetForLeaderEpochResponse"

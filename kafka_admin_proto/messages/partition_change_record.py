@@ -18,13 +18,15 @@ class PartitionChangeRecord(Message):
     Fields:
 
     - ``partition_id``: int32
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``isr``: []int32, nullable, tag 0, brokerId
     - ``leader``: int32, tag 1, brokerId
     - ``replicas``: []int32, nullable, tag 2, brokerId
     - ``removing_replicas``: []int32, nullable, tag 3, brokerId
     - ``adding_replicas``: []int32, nullable, tag 4, brokerId
-    - ``leader_recovery_state``: int8, tag 5
+    - ``leader_recovery_state``: int8, tag 5. Whether the leader was elected uncleanly and still
+      recovers.
     - ``directories``: []uuid, versions 1+, nullable, tag 8
     - ``eligible_leader_replicas``: []int32, versions 2+, nullable, tag 6, brokerId
     - ``last_known_elr``: []int32, versions 2+, nullable, tag 7, brokerId

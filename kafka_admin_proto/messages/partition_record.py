@@ -20,13 +20,15 @@ class PartitionRecord(Message):
     Fields:
 
     - ``partition_id``: int32
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``replicas``: []int32, brokerId
     - ``isr``: []int32
     - ``removing_replicas``: []int32, brokerId
     - ``adding_replicas``: []int32, brokerId
     - ``leader``: int32, brokerId
-    - ``leader_recovery_state``: int8, tag 0
+    - ``leader_recovery_state``: int8, tag 0. Whether the leader was elected uncleanly and still
+      recovers.
     - ``leader_epoch``: int32
     - ``partition_epoch``: int32
     - ``directories``: []uuid, versions 1+

@@ -19,8 +19,9 @@ class PartitionProduceData(StructValue):
 
     Fields:
 
-    - ``index``: int32
-    - ``records``: records, nullable
+    - ``index``: int32. The partition's number, counted from 0.
+    - ``records``: records, nullable. The record batches, as they are appended to the log. Old
+      versions carry message sets.
     """
 
     index: int = 0
@@ -33,9 +34,10 @@ class TopicProduceData(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 0-12, topicName, map key, ignorable
-    - ``topic_id``: uuid, versions 13+, map key, ignorable
-    - ``partition_data``: []PartitionProduceData
+    - ``name``: string, versions 0-12, topicName, map key, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 13+, map key, ignorable. The topic's id (KIP-516), which stays
+      the same for as long as the topic exists. All zeros stand for no id.
+    - ``partition_data``: []PartitionProduceData. The records of the topic, by partition.
     """
 
     name: str = ""
@@ -47,12 +49,15 @@ class TopicProduceData(StructValue):
 class ProduceRequest(Message):
     """ProduceRequest: request, api key 0, versions 0-13, flexible from 9.
 
+    A producer sends record batches to the leaders of partitions.
+
     Fields:
 
-    - ``transactional_id``: string, versions 3+, nullable, transactionalId
-    - ``acks``: int16
-    - ``timeout_ms``: int32
-    - ``topic_data``: []TopicProduceData
+    - ``transactional_id``: string, versions 3+, nullable, transactionalId. The transactional id of
+      the producer, null outside of transactions.
+    - ``acks``: int16. How many replicas must have the records before the leader answers.
+    - ``timeout_ms``: int32. How long the leader waits for the other replicas, in milliseconds.
+    - ``topic_data``: []TopicProduceData. The records, by topic.
     """
 
     message_name: ClassVar[str] = "ProduceRequest"

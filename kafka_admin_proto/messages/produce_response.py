@@ -26,8 +26,9 @@ class BatchIndexAndErrorMessage(StructValue):
 
     Fields:
 
-    - ``batch_index``: int32, versions 8+
-    - ``batch_index_error_message``: string, versions 8+, nullable
+    - ``batch_index``: int32, versions 8+. The record's place in its batch, counted from 0.
+    - ``batch_index_error_message``: string, versions 8+, nullable. What is wrong with that record,
+      null if there is nothing more to say.
     """
 
     batch_index: int = 0
@@ -40,8 +41,9 @@ class LeaderIdAndEpoch(StructValue):
 
     Fields:
 
-    - ``leader_id``: int32, versions 10+, brokerId
-    - ``leader_epoch``: int32, versions 10+
+    - ``leader_id``: int32, versions 10+, brokerId. The broker that leads the partition, -1 if it is
+      not known.
+    - ``leader_epoch``: int32, versions 10+. The epoch of that leader, -1 if it is not known.
     """
 
     leader_id: int = -1
@@ -54,14 +56,20 @@ class PartitionProduceResponse(StructValue):
 
     Fields:
 
-    - ``index``: int32
-    - ``error_code``: int16
-    - ``base_offset``: int64
-    - ``log_append_time_ms``: int64, versions 2+, ignorable
-    - ``log_start_offset``: int64, versions 5+, ignorable
-    - ``record_errors``: []BatchIndexAndErrorMessage, versions 8+, ignorable
-    - ``error_message``: string, versions 8+, nullable, ignorable
-    - ``current_leader``: LeaderIdAndEpoch, versions 10+, tag 0
+    - ``index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``base_offset``: int64. The offset that the first record of the request got in the partition.
+    - ``log_append_time_ms``: int64, versions 2+, ignorable. When the leader appended the records,
+      in milliseconds since 1970. -1 where the topic keeps the time that the producer gave.
+    - ``log_start_offset``: int64, versions 5+, ignorable. The first offset that the partition's log
+      still has.
+    - ``record_errors``: []BatchIndexAndErrorMessage, versions 8+, ignorable. The records for which
+      the whole batch was refused.
+    - ``error_message``: string, versions 8+, nullable, ignorable. What is wrong with the batch as a
+      whole, null if there was no error.
+    - ``current_leader``: LeaderIdAndEpoch, versions 10+, tag 0. The partition's leader, where the
+      request went to a broker that does not lead it. The client goes on there without asking for
+      metadata.
     """
 
     index: int = 0
@@ -80,9 +88,10 @@ class TopicProduceResponse(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 0-12, topicName, map key, ignorable
-    - ``topic_id``: uuid, versions 13+, map key, ignorable
-    - ``partition_responses``: []PartitionProduceResponse
+    - ``name``: string, versions 0-12, topicName, map key, ignorable. The topic's name.
+    - ``topic_id``: uuid, versions 13+, map key, ignorable. The topic's id (KIP-516), which stays
+      the same for as long as the topic exists. All zeros stand for no id.
+    - ``partition_responses``: []PartitionProduceResponse. The results of the topic, by partition.
     """
 
     name: str = ""
@@ -96,10 +105,11 @@ class NodeEndpoint(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, versions 10+, brokerId, map key
-    - ``host``: string, versions 10+
-    - ``port``: int32, versions 10+
-    - ``rack``: string, versions 10+, nullable
+    - ``node_id``: int32, versions 10+, brokerId, map key. The node's id.
+    - ``host``: string, versions 10+. The host name or address to connect to.
+    - ``port``: int32, versions 10+. The port to connect to.
+    - ``rack``: string, versions 10+, nullable. The rack that the broker is in, null if it was
+      configured without one.
     """
 
     node_id: int = 0
@@ -112,11 +122,16 @@ class NodeEndpoint(StructValue):
 class ProduceResponse(Message):
     """ProduceResponse: response, api key 0, versions 0-13, flexible from 9.
 
+    A leader answers where the records went in the log, or why it refused them. A request with acks
+    0 has no response.
+
     Fields:
 
-    - ``responses``: []TopicProduceResponse
-    - ``throttle_time_ms``: int32, versions 1+, ignorable
-    - ``node_endpoints``: []NodeEndpoint, versions 10+, tag 0
+    - ``responses``: []TopicProduceResponse. The results, grouped by topic.
+    - ``throttle_time_ms``: int32, versions 1+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``node_endpoints``: []NodeEndpoint, versions 10+, tag 0. Where the nodes that the response
+      names are reached.
     """
 
     message_name: ClassVar[str] = "ProduceResponse"

@@ -17,7 +17,7 @@ class ProducerEntry(StructValue):
 
     Fields:
 
-    - ``producer_id``: int64
+    - ``producer_id``: int64. The id that a coordinator gave to the producer.
     - ``epoch``: int16
     - ``last_sequence``: int32
     - ``last_offset``: int64

@@ -31,7 +31,7 @@ class QuorumStateData(Message):
 
     Fields:
 
-    - ``cluster_id``: string, versions 0
+    - ``cluster_id``: string, versions 0. The cluster's id.
     - ``leader_id``: int32
     - ``leader_epoch``: int32
     - ``voted_id``: int32

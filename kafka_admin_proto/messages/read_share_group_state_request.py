@@ -33,7 +33,8 @@ class ReadStateData(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []PartitionData
     """
 
@@ -47,7 +48,7 @@ class ReadShareGroupStateRequest(Message):
 
     Fields:
 
-    - ``group_id``: string
+    - ``group_id``: string. The group's id.
     - ``topics``: []ReadStateData
     """
 

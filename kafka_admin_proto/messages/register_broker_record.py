@@ -20,9 +20,10 @@ class BrokerEndpoint(StructValue):
     Fields:
 
     - ``name``: string, map key
-    - ``host``: string
-    - ``port``: uint16
-    - ``security_protocol``: int16
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: uint16. The port to connect to.
+    - ``security_protocol``: int16. The number of the security protocol that is spoken at the
+      address.
     """
 
     name: str = ""
@@ -56,10 +57,12 @@ class RegisterBrokerRecord(Message):
     - ``broker_id``: int32, brokerId
     - ``is_migrating_zk_broker``: bool, versions 2+
     - ``incarnation_id``: uuid
-    - ``broker_epoch``: int64
+    - ``broker_epoch``: int64. The epoch that the broker got when it registered last, which tells
+      its lives before and after a restart apart; -1 if it is not known.
     - ``end_points``: []BrokerEndpoint
     - ``features``: []BrokerFeature
-    - ``rack``: string, nullable
+    - ``rack``: string, nullable. The rack that the broker is in, null if it was configured without
+      one.
     - ``fenced``: bool
     - ``in_controlled_shutdown``: bool, versions 1+
     - ``log_dirs``: []uuid, versions 3+, tag 0

@@ -17,9 +17,10 @@ class RemoveRaftVoterRequest(Message):
 
     Fields:
 
-    - ``cluster_id``: string, nullable
+    - ``cluster_id``: string, nullable. The cluster's id.
     - ``voter_id``: int32
-    - ``voter_directory_id``: uuid
+    - ``voter_directory_id``: uuid. The directory id of the voter, which tells a voter from one with
+      the same id and a new disk (KIP-853).
     """
 
     message_name: ClassVar[str] = "RemoveRaftVoterRequest"

@@ -17,7 +17,8 @@ class RemoveTopicRecord(Message):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     """
 
     message_name: ClassVar[str] = "RemoveTopicRecord"

@@ -15,9 +15,10 @@ class RenewDelegationTokenResponse(Message):
 
     Fields:
 
-    - ``error_code``: int16
+    - ``error_code``: int16. The error, 0 if there was none.
     - ``expiry_timestamp_ms``: int64
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     """
 
     message_name: ClassVar[str] = "RenewDelegationTokenResponse"

@@ -13,12 +13,16 @@ __all__ = ["RequestHeader"]
 class RequestHeader(Message):
     """RequestHeader: header, versions 0-2, flexible from 2.
 
+    It stands in front of every request: which api, which version, and the number by which the
+    response is known.
+
     Fields:
 
-    - ``request_api_key``: int16
-    - ``request_api_version``: int16
-    - ``correlation_id``: int32
-    - ``client_id``: string, versions 1+, nullable, ignorable
+    - ``request_api_key``: int16. The api key of the request.
+    - ``request_api_version``: int16. The version of the api, in which the response is as well.
+    - ``correlation_id``: int32. The client's number of the request. The response has the same.
+    - ``client_id``: string, versions 1+, nullable, ignorable. A name that the client has chosen,
+      for logs and quotas; null if it has none. It is never compact, not even in version 2.
     """
 
     message_name: ClassVar[str] = "RequestHeader"

@@ -13,9 +13,11 @@ __all__ = ["ResponseHeader"]
 class ResponseHeader(Message):
     """ResponseHeader: header, versions 0-1, flexible from 1.
 
+    It stands in front of every response.
+
     Fields:
 
-    - ``correlation_id``: int32
+    - ``correlation_id``: int32. The number of the request that is answered.
     """
 
     message_name: ClassVar[str] = "ResponseHeader"

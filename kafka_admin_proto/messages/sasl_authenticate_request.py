@@ -13,9 +13,11 @@ __all__ = ["SaslAuthenticateRequest"]
 class SaslAuthenticateRequest(Message):
     """SaslAuthenticateRequest: request, api key 36, versions 0-2, flexible from 2.
 
+    A client sends a token of its SASL mechanism.
+
     Fields:
 
-    - ``auth_bytes``: bytes, secret
+    - ``auth_bytes``: bytes, secret. The token. It may be or contain a credential.
     """
 
     message_name: ClassVar[str] = "SaslAuthenticateRequest"

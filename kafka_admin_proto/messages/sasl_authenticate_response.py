@@ -13,12 +13,16 @@ __all__ = ["SaslAuthenticateResponse"]
 class SaslAuthenticateResponse(Message):
     """SaslAuthenticateResponse: response, api key 36, versions 0-2, flexible from 2.
 
+    A broker answers with its token, or refuses the login.
+
     Fields:
 
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
-    - ``auth_bytes``: bytes, secret
-    - ``session_lifetime_ms``: int64, versions 1+, ignorable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
+    - ``auth_bytes``: bytes, secret. The token. It may be or contain a credential.
+    - ``session_lifetime_ms``: int64, versions 1+, ignorable. After how many milliseconds the client
+      has to log in again on this connection (KIP-368); 0 for never.
     """
 
     message_name: ClassVar[str] = "SaslAuthenticateResponse"

@@ -13,9 +13,12 @@ __all__ = ["SaslHandshakeRequest"]
 class SaslHandshakeRequest(Message):
     """SaslHandshakeRequest: request, api key 17, versions 0-1.
 
+    A client says by which SASL mechanism it is going to log in. After version 0, bare tokens
+    follow; after version 1, SaslAuthenticate requests.
+
     Fields:
 
-    - ``mechanism``: string
+    - ``mechanism``: string. The name of the mechanism, such as "SCRAM-SHA-512".
     """
 
     message_name: ClassVar[str] = "SaslHandshakeRequest"

@@ -15,10 +15,12 @@ __all__ = ["SaslHandshakeResponse"]
 class SaslHandshakeResponse(Message):
     """SaslHandshakeResponse: response, api key 17, versions 0-1.
 
+    A broker answers whether it has the mechanism.
+
     Fields:
 
-    - ``error_code``: int16
-    - ``mechanisms``: []string
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``mechanisms``: []string. The mechanisms that the broker has.
     """
 
     message_name: ClassVar[str] = "SaslHandshakeResponse"

@@ -40,7 +40,7 @@ class AcknowledgePartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32, map key
+    - ``partition_index``: int32, map key. The partition's number, counted from 0.
     - ``acknowledgement_batches``: []AcknowledgementBatch
     """
 
@@ -54,7 +54,8 @@ class AcknowledgeTopic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid, map key
+    - ``topic_id``: uuid, map key. The topic's id (KIP-516), which stays the same for as long as the
+      topic exists. All zeros stand for no id.
     - ``partitions``: []AcknowledgePartition
     """
 
@@ -68,8 +69,8 @@ class ShareAcknowledgeRequest(Message):
 
     Fields:
 
-    - ``group_id``: string, nullable, groupId
-    - ``member_id``: string, nullable
+    - ``group_id``: string, nullable, groupId. The group's id.
+    - ``member_id``: string, nullable. The id that the coordinator gave to the group's member.
     - ``share_session_epoch``: int32
     - ``is_renew_ack``: bool, versions 2+
     - ``topics``: []AcknowledgeTopic

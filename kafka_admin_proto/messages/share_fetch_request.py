@@ -41,7 +41,7 @@ class FetchPartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32, map key
+    - ``partition_index``: int32, map key. The partition's number, counted from 0.
     - ``partition_max_bytes``: int32, versions 0
     - ``acknowledgement_batches``: []AcknowledgementBatch
     """
@@ -57,7 +57,8 @@ class FetchTopic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid, map key, ignorable
+    - ``topic_id``: uuid, map key, ignorable. The topic's id (KIP-516), which stays the same for as
+      long as the topic exists. All zeros stand for no id.
     - ``partitions``: []FetchPartition
     """
 
@@ -71,7 +72,8 @@ class ForgottenTopic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid, ignorable
+    - ``topic_id``: uuid, ignorable. The topic's id (KIP-516), which stays the same for as long as
+      the topic exists. All zeros stand for no id.
     - ``partitions``: []int32
     """
 
@@ -85,8 +87,8 @@ class ShareFetchRequest(Message):
 
     Fields:
 
-    - ``group_id``: string, nullable, groupId
-    - ``member_id``: string, nullable
+    - ``group_id``: string, nullable, groupId. The group's id.
+    - ``member_id``: string, nullable. The id that the coordinator gave to the group's member.
     - ``share_session_epoch``: int32
     - ``max_wait_ms``: int32
     - ``min_bytes``: int32

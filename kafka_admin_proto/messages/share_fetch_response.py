@@ -26,8 +26,8 @@ class LeaderIdAndEpoch(StructValue):
 
     Fields:
 
-    - ``leader_id``: int32
-    - ``leader_epoch``: int32
+    - ``leader_id``: int32. The broker that leads the partition, -1 if it is not known.
+    - ``leader_epoch``: int32. The epoch of that leader, -1 if it is not known.
     """
 
     leader_id: int = 0
@@ -56,12 +56,14 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``acknowledge_error_code``: int16
     - ``acknowledge_error_message``: string, nullable
-    - ``current_leader``: LeaderIdAndEpoch
+    - ``current_leader``: LeaderIdAndEpoch. The partition's leader, where the request went to a
+      broker that does not lead it. The client goes on there without asking for metadata.
     - ``records``: records, nullable in 0
     - ``acquired_records``: []AcquiredRecords
     """
@@ -82,7 +84,8 @@ class ShareFetchableTopicResponse(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid, map key, ignorable
+    - ``topic_id``: uuid, map key, ignorable. The topic's id (KIP-516), which stays the same for as
+      long as the topic exists. All zeros stand for no id.
     - ``partitions``: []PartitionData
     """
 
@@ -96,10 +99,11 @@ class NodeEndpoint(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, brokerId, map key
-    - ``host``: string
-    - ``port``: int32
-    - ``rack``: string, nullable
+    - ``node_id``: int32, brokerId, map key. The node's id.
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: int32. The port to connect to.
+    - ``rack``: string, nullable. The rack that the broker is in, null if it was configured without
+      one.
     """
 
     node_id: int = 0
@@ -114,12 +118,14 @@ class ShareFetchResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32, ignorable
-    - ``error_code``: int16, ignorable
-    - ``error_message``: string, nullable
+    - ``throttle_time_ms``: int32, ignorable. How long the client was over a quota, in milliseconds;
+      it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16, ignorable. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``acquisition_lock_timeout_ms``: int32, versions 1+
     - ``responses``: []ShareFetchableTopicResponse
-    - ``node_endpoints``: []NodeEndpoint
+    - ``node_endpoints``: []NodeEndpoint. Where the nodes that the response names are reached.
     """
 
     message_name: ClassVar[str] = "ShareFetchResponse"

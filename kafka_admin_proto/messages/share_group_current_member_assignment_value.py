@@ -19,7 +19,8 @@ class TopicPartitions(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []int32
     """
 

@@ -25,8 +25,9 @@ class TopicPartitions(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``topic_name``: string, topicName
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``topic_name``: string, topicName. The topic's name.
     - ``partitions``: []int32
     """
 
@@ -53,7 +54,7 @@ class Member(StructValue):
 
     Fields:
 
-    - ``member_id``: string
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
     - ``rack_id``: string, nullable
     - ``member_epoch``: int32
     - ``client_id``: string
@@ -77,9 +78,10 @@ class DescribedGroup(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
-    - ``group_id``: string, groupId
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
+    - ``group_id``: string, groupId. The group's id.
     - ``group_state``: string
     - ``group_epoch``: int32
     - ``assignment_epoch``: int32
@@ -105,7 +107,8 @@ class ShareGroupDescribeResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``groups``: []DescribedGroup
     """
 

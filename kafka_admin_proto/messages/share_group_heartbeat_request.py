@@ -15,8 +15,8 @@ class ShareGroupHeartbeatRequest(Message):
 
     Fields:
 
-    - ``group_id``: string, groupId
-    - ``member_id``: string
+    - ``group_id``: string, groupId. The group's id.
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
     - ``member_epoch``: int32
     - ``rack_id``: string, nullable
     - ``subscribed_topic_names``: []string, nullable, topicName

@@ -19,7 +19,8 @@ class TopicPartitions(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []int32
     """
 
@@ -45,10 +46,12 @@ class ShareGroupHeartbeatResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
-    - ``member_id``: string, nullable
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
+    - ``member_id``: string, nullable. The id that the coordinator gave to the group's member.
     - ``member_epoch``: int32
     - ``heartbeat_interval_ms``: int32
     - ``assignment``: Assignment, nullable

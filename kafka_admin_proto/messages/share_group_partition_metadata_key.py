@@ -15,7 +15,7 @@ class ShareGroupPartitionMetadataKey(Message):
 
     Fields:
 
-    - ``group_id``: string
+    - ``group_id``: string. The group's id.
     """
 
     message_name: ClassVar[str] = "ShareGroupPartitionMetadataKey"

@@ -19,8 +19,9 @@ class TopicPartitionsInfo(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``topic_name``: string
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``topic_name``: string. The topic's name.
     - ``partitions``: []int32
     """
 
@@ -35,8 +36,9 @@ class TopicInfo(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``topic_name``: string
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``topic_name``: string. The topic's name.
     """
 
     topic_id: UUID = ZERO_UUID

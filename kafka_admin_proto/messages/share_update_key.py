@@ -17,8 +17,9 @@ class ShareUpdateKey(Message):
 
     Fields:
 
-    - ``group_id``: string
-    - ``topic_id``: uuid
+    - ``group_id``: string. The group's id.
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partition``: int32
     """
 

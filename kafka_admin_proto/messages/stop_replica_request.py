@@ -23,8 +23,8 @@ class StopReplicaPartitionV0(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, versions 0, topicName
-    - ``partition_index``: int32, versions 0
+    - ``topic_name``: string, versions 0, topicName. The topic's name.
+    - ``partition_index``: int32, versions 0. The partition's number, counted from 0.
     """
 
     topic_name: str = ""
@@ -37,8 +37,8 @@ class StopReplicaTopicV1(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 1-2, topicName
-    - ``partition_indexes``: []int32, versions 1-2
+    - ``name``: string, versions 1-2, topicName. The topic's name.
+    - ``partition_indexes``: []int32, versions 1-2. The numbers of the partitions.
     """
 
     name: str = ""
@@ -51,9 +51,11 @@ class StopReplicaPartitionState(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32, versions 3+
-    - ``leader_epoch``: int32, versions 3+
-    - ``delete_partition``: bool, versions 3+
+    - ``partition_index``: int32, versions 3+. The partition's number, counted from 0.
+    - ``leader_epoch``: int32, versions 3+. The leader epoch that the controller knows, so that a
+      late request is refused. -1 leaves the check out, and -2 stands for a topic that is being
+      deleted.
+    - ``delete_partition``: bool, versions 3+. Whether to delete the replica as well.
     """
 
     partition_index: int = 0
@@ -67,8 +69,8 @@ class StopReplicaTopicState(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, versions 3+, topicName
-    - ``partition_states``: []StopReplicaPartitionState, versions 3+
+    - ``topic_name``: string, versions 3+, topicName. The topic's name.
+    - ``partition_states``: []StopReplicaPartitionState, versions 3+. The partitions of the topic.
     """
 
     topic_name: str = ""
@@ -79,16 +81,25 @@ class StopReplicaTopicState(StructValue):
 class StopReplicaRequest(Message):
     """StopReplicaRequest: request, api key 5, versions 0-4, flexible from 2.
 
+    The controller of a cluster with ZooKeeper tells a broker to stop replicas, and to delete them
+    if their topic is deleted or they have moved.
+
     Fields:
 
-    - ``controller_id``: int32, brokerId
-    - ``is_kraft_controller``: bool, versions 4+
-    - ``controller_epoch``: int32
-    - ``broker_epoch``: int64, versions 1+, ignorable
-    - ``delete_partitions``: bool, versions 0-2
-    - ``ungrouped_partitions``: []StopReplicaPartitionV0, versions 0
-    - ``topics``: []StopReplicaTopicV1, versions 1-2
-    - ``topic_states``: []StopReplicaTopicState, versions 3+
+    - ``controller_id``: int32, brokerId. The controller's id.
+    - ``is_kraft_controller``: bool, versions 4+. Whether the controller is one of KRaft, in a
+      cluster that migrates from ZooKeeper.
+    - ``controller_epoch``: int32. The controller's epoch. A broker refuses requests of a controller
+      with a lower one than it has seen.
+    - ``broker_epoch``: int64, versions 1+, ignorable. The epoch that the broker got when it
+      registered last, which tells its lives before and after a restart apart; -1 if it is not
+      known.
+    - ``delete_partitions``: bool, versions 0-2. Whether to delete the replicas as well.
+    - ``ungrouped_partitions``: []StopReplicaPartitionV0, versions 0. The partitions, each with its
+      topic's name.
+    - ``topics``: []StopReplicaTopicV1, versions 1-2. The partitions, by topic.
+    - ``topic_states``: []StopReplicaTopicState, versions 3+. The partitions, by topic, each with
+      what to do.
     """
 
     message_name: ClassVar[str] = "StopReplicaRequest"

@@ -17,9 +17,9 @@ class StopReplicaPartitionError(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
-    - ``partition_index``: int32
-    - ``error_code``: int16
+    - ``topic_name``: string, topicName. The topic's name.
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     topic_name: str = ""
@@ -31,10 +31,12 @@ class StopReplicaPartitionError(StructValue):
 class StopReplicaResponse(Message):
     """StopReplicaResponse: response, api key 5, versions 0-4, flexible from 2.
 
+    A broker answers for each replica whether it was stopped.
+
     Fields:
 
-    - ``error_code``: int16
-    - ``partition_errors``: []StopReplicaPartitionError
+    - ``error_code``: int16. The error of the request as a whole, 0 if there was none.
+    - ``partition_errors``: []StopReplicaPartitionError. One result for each partition.
     """
 
     message_name: ClassVar[str] = "StopReplicaResponse"

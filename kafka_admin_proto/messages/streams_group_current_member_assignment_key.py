@@ -15,8 +15,8 @@ class StreamsGroupCurrentMemberAssignmentKey(Message):
 
     Fields:
 
-    - ``group_id``: string
-    - ``member_id``: string
+    - ``group_id``: string. The group's id.
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
     """
 
     message_name: ClassVar[str] = "StreamsGroupCurrentMemberAssignmentKey"

@@ -99,8 +99,8 @@ class Endpoint(StructValue):
 
     Fields:
 
-    - ``host``: string
-    - ``port``: uint16
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: uint16. The port to connect to.
     """
 
     host: str = ""
@@ -159,7 +159,7 @@ class Member(StructValue):
 
     Fields:
 
-    - ``member_id``: string
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
     - ``member_epoch``: int32
     - ``instance_id``: string, nullable
     - ``rack_id``: string, nullable
@@ -263,9 +263,10 @@ class DescribedGroup(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
-    - ``group_id``: string, groupId
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
+    - ``group_id``: string, groupId. The group's id.
     - ``group_state``: string
     - ``group_epoch``: int32
     - ``assignment_epoch``: int32
@@ -297,7 +298,8 @@ class StreamsGroupDescribeResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``groups``: []DescribedGroup
     """
 

@@ -127,8 +127,8 @@ class Endpoint(StructValue):
 
     Fields:
 
-    - ``host``: string
-    - ``port``: uint16
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: uint16. The port to connect to.
     """
 
     host: str = ""
@@ -157,8 +157,8 @@ class StreamsGroupHeartbeatRequest(Message):
 
     Fields:
 
-    - ``group_id``: string, groupId
-    - ``member_id``: string
+    - ``group_id``: string, groupId. The group's id.
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
     - ``member_epoch``: int32
     - ``endpoint_information_epoch``: int32
     - ``instance_id``: string, nullable

@@ -52,8 +52,8 @@ class Endpoint(StructValue):
 
     Fields:
 
-    - ``host``: string
-    - ``port``: uint16
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: uint16. The port to connect to.
     """
 
     host: str = ""
@@ -96,10 +96,12 @@ class StreamsGroupHeartbeatResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
-    - ``member_id``: string
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
     - ``member_epoch``: int32
     - ``heartbeat_interval_ms``: int32
     - ``acceptable_recovery_lag_legacy``: int32, versions 0

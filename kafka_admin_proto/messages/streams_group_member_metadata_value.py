@@ -17,8 +17,8 @@ class Endpoint(StructValue):
 
     Fields:
 
-    - ``host``: string
-    - ``port``: uint16
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: uint16. The port to connect to.
     """
 
     host: str = ""

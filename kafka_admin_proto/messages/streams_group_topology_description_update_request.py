@@ -87,8 +87,8 @@ class StreamsGroupTopologyDescriptionUpdateRequest(Message):
 
     Fields:
 
-    - ``group_id``: string, groupId
-    - ``member_id``: string
+    - ``group_id``: string, groupId. The group's id.
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
     - ``topology_epoch``: int32
     - ``topology_description``: TopologyDescription
     """

@@ -17,8 +17,9 @@ class SyncGroupRequestAssignment(StructValue):
 
     Fields:
 
-    - ``member_id``: string
-    - ``assignment``: bytes
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
+    - ``assignment``: bytes. What the member is assigned. For consumers it is a
+      ConsumerProtocolAssignment.
     """
 
     member_id: str = ""
@@ -29,15 +30,21 @@ class SyncGroupRequestAssignment(StructValue):
 class SyncGroupRequest(Message):
     """SyncGroupRequest: request, api key 14, versions 0-5, flexible from 4.
 
+    The leader of a classic group hands in the assignment, and every member asks for its own part.
+
     Fields:
 
-    - ``group_id``: string, groupId
-    - ``generation_id``: int32
-    - ``member_id``: string
-    - ``group_instance_id``: string, versions 3+, nullable
-    - ``protocol_type``: string, versions 5+, nullable, ignorable
-    - ``protocol_name``: string, versions 5+, nullable, ignorable
-    - ``assignments``: []SyncGroupRequestAssignment
+    - ``group_id``: string, groupId. The group's id.
+    - ``generation_id``: int32. The generation that the member joined.
+    - ``member_id``: string. The id that the coordinator gave to the group's member.
+    - ``group_instance_id``: string, versions 3+, nullable. The id that a static member has chosen
+      for itself (KIP-345); null for a dynamic member.
+    - ``protocol_type``: string, versions 5+, nullable, ignorable. The kind of group that the member
+      joined, null if it does not say.
+    - ``protocol_name``: string, versions 5+, nullable, ignorable. The way of assignment that was
+      chosen, null if the member does not say.
+    - ``assignments``: []SyncGroupRequestAssignment. The assignment of each member, from the leader
+      only.
     """
 
     message_name: ClassVar[str] = "SyncGroupRequest"

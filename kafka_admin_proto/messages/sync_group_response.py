@@ -13,13 +13,19 @@ __all__ = ["SyncGroupResponse"]
 class SyncGroupResponse(Message):
     """SyncGroupResponse: response, api key 14, versions 0-5, flexible from 4.
 
+    The coordinator answers a member with its assignment.
+
     Fields:
 
-    - ``throttle_time_ms``: int32, versions 1+, ignorable
-    - ``error_code``: int16
-    - ``protocol_type``: string, versions 5+, nullable, ignorable
-    - ``protocol_name``: string, versions 5+, nullable, ignorable
-    - ``assignment``: bytes
+    - ``throttle_time_ms``: int32, versions 1+, ignorable. How long the client was over a quota, in
+      milliseconds; it sends nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``protocol_type``: string, versions 5+, nullable, ignorable. The kind of group, null if the
+      broker does not say.
+    - ``protocol_name``: string, versions 5+, nullable, ignorable. The way of assignment that was
+      chosen, null if the broker does not say.
+    - ``assignment``: bytes. What the member is assigned. For consumers it is a
+      ConsumerProtocolAssignment.
     """
 
     message_name: ClassVar[str] = "SyncGroupResponse"

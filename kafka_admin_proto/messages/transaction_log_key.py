@@ -15,7 +15,8 @@ class TransactionLogKey(Message):
 
     Fields:
 
-    - ``transactional_id``: string
+    - ``transactional_id``: string. The transactional id, by which a producer is known again after a
+      restart.
     """
 
     message_name: ClassVar[str] = "TransactionLogKey"

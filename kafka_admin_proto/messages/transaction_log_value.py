@@ -31,10 +31,11 @@ class TransactionLogValue(Message):
 
     Fields:
 
-    - ``producer_id``: int64
+    - ``producer_id``: int64. The id that a coordinator gave to the producer.
     - ``previous_producer_id``: int64, versions 1+, tag 0
     - ``next_producer_id``: int64, versions 1+, tag 1
-    - ``producer_epoch``: int16
+    - ``producer_epoch``: int16. The epoch of the producer's id. A higher one fences all producers
+      with a lower one.
     - ``next_producer_epoch``: int16, versions 1+, tag 3
     - ``transaction_timeout_ms``: int32
     - ``transaction_status``: int8

@@ -23,7 +23,7 @@ class TxnOffsetCommitRequestPartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
     - ``committed_offset``: int64
     - ``committed_leader_epoch``: int32, versions 2+, ignorable
     - ``committed_metadata``: string, nullable
@@ -42,7 +42,8 @@ class TxnOffsetCommitRequestTopic(StructValue):
     Fields:
 
     - ``name``: string, versions 0-5, topicName, ignorable
-    - ``topic_id``: uuid, versions 6+, ignorable
+    - ``topic_id``: uuid, versions 6+, ignorable. The topic's id (KIP-516), which stays the same for
+      as long as the topic exists. All zeros stand for no id.
     - ``partitions``: []TxnOffsetCommitRequestPartition
     """
 
@@ -57,13 +58,16 @@ class TxnOffsetCommitRequest(Message):
 
     Fields:
 
-    - ``transactional_id``: string, transactionalId
-    - ``group_id``: string, groupId
-    - ``producer_id``: int64, producerId
-    - ``producer_epoch``: int16
+    - ``transactional_id``: string, transactionalId. The transactional id, by which a producer is
+      known again after a restart.
+    - ``group_id``: string, groupId. The group's id.
+    - ``producer_id``: int64, producerId. The id that a coordinator gave to the producer.
+    - ``producer_epoch``: int16. The epoch of the producer's id. A higher one fences all producers
+      with a lower one.
     - ``generation_id_or_member_epoch``: int32, versions 3+, formerly GenerationId
-    - ``member_id``: string, versions 3+
-    - ``group_instance_id``: string, versions 3+, nullable
+    - ``member_id``: string, versions 3+. The id that the coordinator gave to the group's member.
+    - ``group_instance_id``: string, versions 3+, nullable. The id that a static member has chosen
+      for itself (KIP-345); null for a dynamic member.
     - ``topics``: []TxnOffsetCommitRequestTopic
     """
 

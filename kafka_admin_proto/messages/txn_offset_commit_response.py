@@ -23,8 +23,8 @@ class TxnOffsetCommitResponsePartition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     partition_index: int = 0
@@ -38,7 +38,8 @@ class TxnOffsetCommitResponseTopic(StructValue):
     Fields:
 
     - ``name``: string, versions 0-5, topicName, ignorable
-    - ``topic_id``: uuid, versions 6+, ignorable
+    - ``topic_id``: uuid, versions 6+, ignorable. The topic's id (KIP-516), which stays the same for
+      as long as the topic exists. All zeros stand for no id.
     - ``partitions``: []TxnOffsetCommitResponsePartition
     """
 
@@ -53,7 +54,8 @@ class TxnOffsetCommitResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
     - ``topics``: []TxnOffsetCommitResponseTopic
     """
 

@@ -16,7 +16,8 @@ class UnregisterBrokerRecord(Message):
     Fields:
 
     - ``broker_id``: int32, brokerId
-    - ``broker_epoch``: int64
+    - ``broker_epoch``: int64. The epoch that the broker got when it registered last, which tells
+      its lives before and after a restart apart; -1 if it is not known.
     """
 
     message_name: ClassVar[str] = "UnregisterBrokerRecord"

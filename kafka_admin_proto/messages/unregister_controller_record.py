@@ -15,7 +15,7 @@ class UnregisterControllerRecord(Message):
 
     Fields:
 
-    - ``controller_id``: int32
+    - ``controller_id``: int32. The controller's id.
     """
 
     message_name: ClassVar[str] = "UnregisterControllerRecord"

@@ -18,8 +18,9 @@ class UpdatableFeatureResult(StructValue):
     Fields:
 
     - ``feature``: string, map key
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     """
 
     feature: str = ""
@@ -33,9 +34,11 @@ class UpdateFeaturesResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     - ``results``: []UpdatableFeatureResult, versions 0-1, ignorable
     """
 

@@ -25,15 +25,17 @@ class UpdateMetadataPartitionState(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, versions 0-4, topicName, ignorable
-    - ``partition_index``: int32
-    - ``controller_epoch``: int32
-    - ``leader``: int32, brokerId
-    - ``leader_epoch``: int32
-    - ``isr``: []int32, brokerId
-    - ``zk_version``: int32
-    - ``replicas``: []int32, brokerId
-    - ``offline_replicas``: []int32, versions 4+, brokerId, ignorable
+    - ``topic_name``: string, versions 0-4, topicName, ignorable. The topic's name.
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``controller_epoch``: int32. The epoch of the controller that changed the partition last.
+    - ``leader``: int32, brokerId. The broker that leads the partition, -1 for none and -2 while the
+      topic is being deleted.
+    - ``leader_epoch``: int32. The leader's epoch, which each election counts up.
+    - ``isr``: []int32, brokerId. The brokers whose replicas are in sync.
+    - ``zk_version``: int32. The version of the partition's state in ZooKeeper.
+    - ``replicas``: []int32, brokerId. The brokers that have a replica, the preferred leader first.
+    - ``offline_replicas``: []int32, versions 4+, brokerId, ignorable. The brokers whose replicas
+      are not available.
     """
 
     topic_name: str = ""
@@ -53,9 +55,11 @@ class UpdateMetadataTopicState(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, versions 5+, topicName
-    - ``topic_id``: uuid, versions 7+, ignorable
-    - ``partition_states``: []UpdateMetadataPartitionState, versions 5+
+    - ``topic_name``: string, versions 5+, topicName. The topic's name.
+    - ``topic_id``: uuid, versions 7+, ignorable. The topic's id (KIP-516), which stays the same for
+      as long as the topic exists. All zeros stand for no id.
+    - ``partition_states``: []UpdateMetadataPartitionState, versions 5+. The partitions of the
+      topic.
     """
 
     topic_name: str = ""
@@ -69,10 +73,11 @@ class UpdateMetadataEndpoint(StructValue):
 
     Fields:
 
-    - ``port``: int32, versions 1+
-    - ``host``: string, versions 1+
-    - ``listener``: string, versions 3+, ignorable
-    - ``security_protocol``: int16, versions 1+
+    - ``port``: int32, versions 1+. The port to connect to.
+    - ``host``: string, versions 1+. The host name or address to connect to.
+    - ``listener``: string, versions 3+, ignorable. The name of the listener.
+    - ``security_protocol``: int16, versions 1+. The number of the security protocol that is spoken
+      at the address.
     """
 
     port: int = 0
@@ -87,11 +92,13 @@ class UpdateMetadataBroker(StructValue):
 
     Fields:
 
-    - ``id``: int32, brokerId
-    - ``v0_host``: string, versions 0, ignorable
-    - ``v0_port``: int32, versions 0, ignorable
-    - ``endpoints``: []UpdateMetadataEndpoint, versions 1+, ignorable
-    - ``rack``: string, versions 2+, nullable, ignorable
+    - ``id``: int32, brokerId. The broker's id.
+    - ``v0_host``: string, versions 0, ignorable. The host name or address to connect to.
+    - ``v0_port``: int32, versions 0, ignorable. The port to connect to.
+    - ``endpoints``: []UpdateMetadataEndpoint, versions 1+, ignorable. The addresses of the broker,
+      one for each listener.
+    - ``rack``: string, versions 2+, nullable, ignorable. The rack that the broker is in, null if it
+      was configured without one.
     """
 
     id: int = 0
@@ -105,16 +112,25 @@ class UpdateMetadataBroker(StructValue):
 class UpdateMetadataRequest(Message):
     """UpdateMetadataRequest: request, api key 6, versions 0-8, flexible from 6.
 
+    The controller of a cluster with ZooKeeper tells every broker about leaders and live brokers,
+    from which the broker answers Metadata requests.
+
     Fields:
 
-    - ``controller_id``: int32, brokerId
-    - ``is_kraft_controller``: bool, versions 8+
-    - ``type``: int8, versions 8+, tag 0
-    - ``controller_epoch``: int32
-    - ``broker_epoch``: int64, versions 5+, ignorable
-    - ``ungrouped_partition_states``: []UpdateMetadataPartitionState, versions 0-4
-    - ``topic_states``: []UpdateMetadataTopicState, versions 5+
-    - ``live_brokers``: []UpdateMetadataBroker
+    - ``controller_id``: int32, brokerId. The controller's id.
+    - ``is_kraft_controller``: bool, versions 8+. Whether the controller is one of KRaft, in a
+      cluster that migrates from ZooKeeper.
+    - ``type``: int8, versions 8+, tag 0. Whether the request names all partitions of the cluster,
+      or those that changed.
+    - ``controller_epoch``: int32. The controller's epoch. A broker refuses requests of a controller
+      with a lower one than it has seen.
+    - ``broker_epoch``: int64, versions 5+, ignorable. The epoch that the broker got when it
+      registered last, which tells its lives before and after a restart apart; -1 if it is not
+      known.
+    - ``ungrouped_partition_states``: []UpdateMetadataPartitionState, versions 0-4. The partitions,
+      each with its topic's name.
+    - ``topic_states``: []UpdateMetadataTopicState, versions 5+. The partitions, by topic.
+    - ``live_brokers``: []UpdateMetadataBroker. The brokers that are alive.
     """
 
     message_name: ClassVar[str] = "UpdateMetadataRequest"

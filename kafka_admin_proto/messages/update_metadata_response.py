@@ -13,9 +13,11 @@ __all__ = ["UpdateMetadataResponse"]
 class UpdateMetadataResponse(Message):
     """UpdateMetadataResponse: response, api key 6, versions 0-8, flexible from 6.
 
+    A broker answers that it has taken the metadata over.
+
     Fields:
 
-    - ``error_code``: int16
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     message_name: ClassVar[str] = "UpdateMetadataResponse"

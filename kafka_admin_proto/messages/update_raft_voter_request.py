@@ -20,8 +20,8 @@ class Listener(StructValue):
     Fields:
 
     - ``name``: string, map key
-    - ``host``: string
-    - ``port``: uint16
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: uint16. The port to connect to.
     """
 
     name: str = ""
@@ -49,10 +49,13 @@ class UpdateRaftVoterRequest(Message):
 
     Fields:
 
-    - ``cluster_id``: string, nullable
-    - ``current_leader_epoch``: int32
+    - ``cluster_id``: string, nullable. The cluster's id.
+    - ``current_leader_epoch``: int32. The leader epoch that the client knows. The broker refuses
+      the partition if its own is another one, so that a client with old metadata notices. -1 leaves
+      the check out.
     - ``voter_id``: int32
-    - ``voter_directory_id``: uuid
+    - ``voter_directory_id``: uuid. The directory id of the voter, which tells a voter from one with
+      the same id and a new disk (KIP-853).
     - ``listeners``: []Listener
     - ``kraft_version_feature``: KRaftVersionFeature
     """

@@ -17,10 +17,10 @@ class CurrentLeader(StructValue):
 
     Fields:
 
-    - ``leader_id``: int32, brokerId
-    - ``leader_epoch``: int32
-    - ``host``: string
-    - ``port``: int32
+    - ``leader_id``: int32, brokerId. The broker that leads the partition, -1 if it is not known.
+    - ``leader_epoch``: int32. The epoch of that leader, -1 if it is not known.
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: int32. The port to connect to.
     """
 
     leader_id: int = -1
@@ -35,9 +35,11 @@ class UpdateRaftVoterResponse(Message):
 
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``error_code``: int16
-    - ``current_leader``: CurrentLeader, tag 0
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``current_leader``: CurrentLeader, tag 0. The partition's leader, where the request went to a
+      broker that does not lead it. The client goes on there without asking for metadata.
     """
 
     message_name: ClassVar[str] = "UpdateRaftVoterResponse"

@@ -19,14 +19,21 @@ class PartitionData(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``replica_epoch``: int32, formerly CandidateEpoch
-    - ``replica_id``: int32, brokerId, formerly CandidateId
-    - ``replica_directory_id``: uuid, versions 1+, ignorable, formerly CandidateDirectoryId
-    - ``voter_directory_id``: uuid, versions 1+, ignorable
-    - ``last_offset_epoch``: int32
-    - ``last_offset``: int64
-    - ``pre_vote``: bool, versions 2+
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``replica_epoch``: int32, formerly CandidateEpoch. The epoch that the replica wants to lead in
+      or, in a pre-vote, the epoch that it is in.
+    - ``replica_id``: int32, brokerId, formerly CandidateId. The id of the replica that asks for the
+      vote.
+    - ``replica_directory_id``: uuid, versions 1+, ignorable, formerly CandidateDirectoryId. The
+      directory id of the replica that asks (KIP-853).
+    - ``voter_directory_id``: uuid, versions 1+, ignorable. The directory id of the voter, which
+      tells a voter from one with the same id and a new disk (KIP-853).
+    - ``last_offset_epoch``: int32. The epoch of the last record in the log of the replica that
+      asks.
+    - ``last_offset``: int64. The end offset of that log. The voter refuses when its own log goes
+      further.
+    - ``pre_vote``: bool, versions 2+. Whether the replica only asks if it would get the vote
+      (KIP-996). The answer binds nobody.
     """
 
     partition_index: int = 0
@@ -45,8 +52,8 @@ class TopicData(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName
-    - ``partitions``: []PartitionData
+    - ``topic_name``: string, topicName. The topic's name.
+    - ``partitions``: []PartitionData. The partitions of the topic, of which there is one.
     """
 
     topic_name: str = ""
@@ -57,11 +64,15 @@ class TopicData(StructValue):
 class VoteRequest(Message):
     """VoteRequest: request, api key 52, versions 0-2, flexible from 0.
 
+    A candidate asks a voter of the metadata log for its vote.
+
     Fields:
 
-    - ``cluster_id``: string, nullable
-    - ``voter_id``: int32, versions 1+, brokerId, ignorable
-    - ``topics``: []TopicData
+    - ``cluster_id``: string, nullable. The id of the cluster that the candidate belongs to, null if
+      it does not say.
+    - ``voter_id``: int32, versions 1+, brokerId, ignorable. The id of the voter that is asked, -1
+      if the candidate does not say.
+    - ``topics``: []TopicData. The partition that is voted on, which is that of __cluster_metadata.
     """
 
     message_name: ClassVar[str] = "VoteRequest"

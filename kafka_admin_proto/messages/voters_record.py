@@ -20,8 +20,8 @@ class Endpoint(StructValue):
     Fields:
 
     - ``name``: string, map key
-    - ``host``: string
-    - ``port``: uint16
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: uint16. The port to connect to.
     """
 
     name: str = ""
@@ -50,7 +50,8 @@ class Voter(StructValue):
     Fields:
 
     - ``voter_id``: int32, brokerId
-    - ``voter_directory_id``: uuid
+    - ``voter_directory_id``: uuid. The directory id of the voter, which tells a voter from one with
+      the same id and a new disk (KIP-853).
     - ``endpoints``: []Endpoint
     - ``kraft_version_feature``: KRaftVersionFeature
     """

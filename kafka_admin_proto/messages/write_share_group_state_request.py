@@ -59,7 +59,8 @@ class WriteStateData(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []PartitionData
     """
 
@@ -73,7 +74,7 @@ class WriteShareGroupStateRequest(Message):
 
     Fields:
 
-    - ``group_id``: string
+    - ``group_id``: string. The group's id.
     - ``topics``: []WriteStateData
     """
 

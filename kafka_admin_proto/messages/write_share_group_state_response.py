@@ -20,8 +20,9 @@ class PartitionResult(StructValue):
     Fields:
 
     - ``partition``: int32
-    - ``error_code``: int16
-    - ``error_message``: string, nullable
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
+      broker has nothing to add.
     """
 
     partition: int = 0
@@ -35,7 +36,8 @@ class WriteStateResult(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
     - ``partitions``: []PartitionResult
     """
 

@@ -31,8 +31,9 @@ class WritableTxnMarker(StructValue):
 
     Fields:
 
-    - ``producer_id``: int64, producerId
-    - ``producer_epoch``: int16
+    - ``producer_id``: int64, producerId. The id that a coordinator gave to the producer.
+    - ``producer_epoch``: int16. The epoch of the producer's id. A higher one fences all producers
+      with a lower one.
     - ``transaction_result``: bool
     - ``topics``: []WritableTxnMarkerTopic
     - ``coordinator_epoch``: int32

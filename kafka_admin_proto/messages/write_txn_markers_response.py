@@ -22,8 +22,8 @@ class WritableTxnMarkerPartitionResult(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     partition_index: int = 0
@@ -50,7 +50,7 @@ class WritableTxnMarkerResult(StructValue):
 
     Fields:
 
-    - ``producer_id``: int64, producerId
+    - ``producer_id``: int64, producerId. The id that a coordinator gave to the producer.
     - ``topics``: []WritableTxnMarkerTopicResult
     """
 

@@ -27,7 +27,6 @@ class MessageOverlay(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     start with the struct's name.
     """
 
-    about: str = ""
     formerly: list[str] = []
     api_key: int | None = msgspec.field(name="apiKey", default=None)
     aliases: dict[str, list[str]] = {}
@@ -79,7 +78,6 @@ def apply_overlay(
 
     return msgspec.structs.replace(
         spec,
-        about=overlay.about or spec.about,
         api_key=spec.api_key if overlay.api_key is None else overlay.api_key,
         fields=mark(spec.fields, ""),
         common_structs=tuple(

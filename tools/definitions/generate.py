@@ -1,4 +1,5 @@
-"""Write what is derived: from ``schemas/`` the value classes, the index and the counts in texts,
+"""Write what is derived: from ``schemas/`` the value classes (their docstrings from
+``schemas/about.json``), the index and the counts in texts,
 and from the asynchronous admin client the synchronous one.
 
 Definitions in Kafka's JSON are written anew in the form that all of them have; comments in them are
@@ -15,6 +16,7 @@ import argparse
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
@@ -49,6 +51,7 @@ from kafka_admin_proto.schema.scalars import SCALARS, ZERO_UUID
 from kafka_admin_proto.values import Message, StructValue
 from tools.definitions.generate_sync import PATH as SYNC_CLIENT
 from tools.definitions.generate_sync import sync_module
+from tools.definitions.texts import field_paths, texts
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = ROOT / "schemas"
@@ -58,6 +61,9 @@ MESSAGES = ROOT / "kafka_admin_proto" / "messages"
 COUNTED = ("README.md", "CHANGELOG.md")
 _COUNTS = re.compile(r"\d+ messages, \d+ versions")
 
+#: Columns of a docstring's lines, inside the indentation of a class.
+_TEXT_WIDTH = 96
+
 #: Names that a generated module uses itself, so that no struct may have them.
 _FROM_VALUES = {"Message", "StructValue", "equal_bits"}
 _TAKEN = _FROM_VALUES | {"ClassVar", "UUID", "ZERO_UUID", "field"}
@@ -66,6 +72,7 @@ _TAKEN = _FROM_VALUES | {"ClassVar", "UUID", "ZERO_UUID", "field"}
 def outputs() -> dict[Path, str]:
     """Every generated file and its text."""
     overlays = read_overlay((SCHEMAS / "overlay.json").read_bytes())
+    described = set(texts().messages)
     index: dict[str, dict[str, Entry]] = {}
     files: dict[Path, str] = {}
     for dialect in sorted(folder.name for folder in SCHEMAS.iterdir() if folder.is_dir()):
@@ -87,12 +94,16 @@ def outputs() -> dict[Path, str]:
             spec = apply_overlay(spec, overlay)
             entries[spec.name] = Entry.of(spec, overlay)
             source = path.relative_to(ROOT).as_posix()
-            files[folder / f"{python_name(spec.name)}.py"] = _module(spec, source)
+            files[folder / f"{python_name(spec.name)}.py"] = _module(texts().apply(spec), source)
+            described.discard(overlay_key(spec.name, dialect))
+            _check_texts(spec)
         for type_ in ("request", "response"):
             _check_keys(type_, entries)
         files[folder / "__init__.py"] = _package(package, dialect, sorted(entries))
     if overlays:
         raise SystemExit(f"overlay.json names messages without a definition: {sorted(overlays)}")
+    if described:
+        raise SystemExit(f"about.json names messages without a definition: {sorted(described)}")
     index_json = msgspec.json.format(msgspec.json.encode(index), indent=2).decode()
     files[SCHEMAS / "index.json"] = index_json + "\n"
     files |= {ROOT / name: _counted(ROOT / name, index["kafka"]) for name in COUNTED}
@@ -128,6 +139,18 @@ def _check_credentials(spec: MessageSpec, overlay: Overlay) -> None:
             f'schemas/overlay.json: "{key}" lists as "notSensitive" what is listed otherwise, or '
             f"looks like no credential: {', '.join(paths)}; remove it there"
         )
+
+
+def _check_texts(spec: MessageSpec) -> None:
+    """A message that has texts has one for each field, and none for others."""
+    own = texts().messages.get(overlay_key(spec.name, spec.dialect))
+    if own is None:
+        return
+    paths = field_paths(spec)
+    if unknown := sorted(own.fields.keys() - set(paths)):
+        raise SystemExit(f"about.json names fields that {spec.name} lacks: {', '.join(unknown)}")
+    if missing := [path for path in paths if not texts().of(own, path)]:
+        raise SystemExit(f"about.json describes {spec.name} without {', '.join(missing)}")
 
 
 def _check_keys(type_: str, entries: dict[str, Entry]) -> None:
@@ -261,11 +284,14 @@ def _default(field: FieldSpec) -> str:
 def _docstring(spec: MessageSpec, struct: StructSpec, is_message: bool) -> list[str]:
     lines = [_title(spec) if is_message else f"A struct of {spec.name}."]
     if is_message and spec.about:
-        lines += ["", spec.about]
+        lines += ["", *textwrap.wrap(spec.about, _TEXT_WIDTH)]
     if struct.fields:
         lines += ["", "Fields:", ""]
     for field in struct.fields:
-        lines.append(f"- ``{python_name(field.name)}``: {_facts(spec, field)}")
+        text = f"- ``{python_name(field.name)}``: {_facts(spec, field)}"
+        if field.about:
+            text = f"{text}. {field.about}"
+        lines += textwrap.wrap(text, _TEXT_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     return lines
 
 

@@ -17,8 +17,9 @@ class ReplicaAssignment(StructValue):
 
     Fields:
 
-    - ``partition_id``: int32
-    - ``replicas``: []int32
+    - ``partition_id``: int32. The partition's number, counted from 0.
+    - ``replicas``: []int32. The brokers that get a replica of the partition, the preferred leader
+      first.
     """
 
     partition_id: int = 0
@@ -30,8 +31,8 @@ class Config(StructValue):
 
     Fields:
 
-    - ``config_key``: string
-    - ``config_value``: string, secret by config_key
+    - ``config_key``: string. The config's name.
+    - ``config_value``: string, secret by config_key. The config's value.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"config_value": "config_key"}
@@ -45,11 +46,14 @@ class CreateTopicRequest(StructValue):
 
     Fields:
 
-    - ``topic``: string
-    - ``num_partitions``: int32
-    - ``replication_factor``: int16
-    - ``replica_assignment``: []ReplicaAssignment
-    - ``configs``: []Config
+    - ``topic``: string. The topic's name.
+    - ``num_partitions``: int32. How many partitions the topic gets, -1 where an assignment is
+      given.
+    - ``replication_factor``: int16. How many replicas each partition gets, -1 where an assignment
+      is given.
+    - ``replica_assignment``: []ReplicaAssignment. Which brokers get the replicas of each partition;
+      empty to leave that to the controller.
+    - ``configs``: []Config. The configs that the topic has of its own.
     """
 
     topic: str = ""
@@ -62,11 +66,16 @@ class CreateTopicRequest(StructValue):
 class CreateTopicsRequest(Message):
     """CreateTopicsRequest: request of kip-4, api key 19, versions 0-1.
 
+    KIP-4's proposal of CreateTopics; version 1 is KIP-108's. What shipped has the same bytes under
+    newer names.
+
     Fields:
 
-    - ``create_topic_requests``: []CreateTopicRequest
-    - ``timeout``: int32
-    - ``validate_only``: bool, versions 1+
+    - ``create_topic_requests``: []CreateTopicRequest. The new topics.
+    - ``timeout``: int32. How long the broker waits until the topics exist, in milliseconds. 0 or
+      less returns at once.
+    - ``validate_only``: bool, versions 1+. Whether to check the request and create nothing
+      (KIP-108).
     """
 
     message_name: ClassVar[str] = "CreateTopicsRequest"

@@ -17,9 +17,10 @@ class TopicError(StructValue):
 
     Fields:
 
-    - ``topic``: string
-    - ``error_code``: int16
-    - ``error_message``: string, versions 1+, nullable
+    - ``topic``: string. The topic's name.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``error_message``: string, versions 1+, nullable. The error in words. Null if there was none,
+      or if the broker has nothing to add.
     """
 
     topic: str = ""
@@ -30,9 +31,11 @@ class TopicError(StructValue):
 class CreateTopicsResponse(Message):
     """CreateTopicsResponse: response of kip-4, api key 19, versions 0-1.
 
+    The controller answers for each topic whether it was created.
+
     Fields:
 
-    - ``topic_errors``: []TopicError
+    - ``topic_errors``: []TopicError. The results, one for each topic of the request.
     """
 
     message_name: ClassVar[str] = "CreateTopicsResponse"

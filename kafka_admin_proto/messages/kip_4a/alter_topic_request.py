@@ -17,8 +17,9 @@ class ReplicaAssignment(StructValue):
 
     Fields:
 
-    - ``partition_id``: int32
-    - ``replica_id``: []int32
+    - ``partition_id``: int32. The partition's number, counted from 0.
+    - ``replica_id``: []int32. The brokers that have a replica of the partition, the preferred
+      leader first.
     """
 
     partition_id: int = 0
@@ -30,10 +31,11 @@ class AlterTopicRequestItem(StructValue):
 
     Fields:
 
-    - ``topic_name``: string
-    - ``partitions``: int32
-    - ``replication_factor``: int32
-    - ``replica_assignment``: []ReplicaAssignment
+    - ``topic_name``: string. The topic's name.
+    - ``partitions``: int32. How many partitions the topic has afterwards.
+    - ``replication_factor``: int32. How many replicas each partition has afterwards.
+    - ``replica_assignment``: []ReplicaAssignment. Which brokers have the replicas of each partition
+      afterwards.
     """
 
     topic_name: str = ""
@@ -45,9 +47,12 @@ class AlterTopicRequestItem(StructValue):
 class AlterTopicRequest(Message):
     """AlterTopicRequest: request of kip-4a, api key 4002, versions 0.
 
+    A client changes the partitions, the replication factor or the replica assignment of topics. It
+    never shipped.
+
     Fields:
 
-    - ``items``: []AlterTopicRequestItem
+    - ``items``: []AlterTopicRequestItem. The topics to change.
     """
 
     message_name: ClassVar[str] = "AlterTopicRequest"

@@ -17,8 +17,8 @@ class AlterTopicResponseItem(StructValue):
 
     Fields:
 
-    - ``topic_name``: string
-    - ``error_code``: int16
+    - ``topic_name``: string. The topic's name.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     topic_name: str = ""
@@ -28,9 +28,11 @@ class AlterTopicResponseItem(StructValue):
 class AlterTopicResponse(Message):
     """AlterTopicResponse: response of kip-4a, api key 4002, versions 0.
 
+    The controller answers for each topic whether the change has begun.
+
     Fields:
 
-    - ``items``: []AlterTopicResponseItem
+    - ``items``: []AlterTopicResponseItem. The results, one for each topic of the request.
     """
 
     message_name: ClassVar[str] = "AlterTopicResponse"

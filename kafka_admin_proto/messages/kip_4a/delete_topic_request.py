@@ -15,9 +15,11 @@ __all__ = ["DeleteTopicRequest"]
 class DeleteTopicRequest(Message):
     """DeleteTopicRequest: request of kip-4a, api key 4003, versions 0.
 
+    A client asks the controller to delete topics.
+
     Fields:
 
-    - ``topic_name``: []string
+    - ``topic_name``: []string. The names of the topics.
     """
 
     message_name: ClassVar[str] = "DeleteTopicRequest"

@@ -17,8 +17,8 @@ class DeleteTopicResponseItem(StructValue):
 
     Fields:
 
-    - ``topic_name``: string
-    - ``error_code``: int16
+    - ``topic_name``: string. The topic's name.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     topic_name: str = ""
@@ -28,9 +28,11 @@ class DeleteTopicResponseItem(StructValue):
 class DeleteTopicResponse(Message):
     """DeleteTopicResponse: response of kip-4a, api key 4003, versions 0.
 
+    The controller answers for each topic whether it is being deleted.
+
     Fields:
 
-    - ``items``: []DeleteTopicResponseItem
+    - ``items``: []DeleteTopicResponseItem. The results, one for each topic of the request.
     """
 
     message_name: ClassVar[str] = "DeleteTopicResponse"

@@ -15,9 +15,11 @@ __all__ = ["TopicMetadataRequest"]
 class TopicMetadataRequest(Message):
     """TopicMetadataRequest: request of kip-4a, api key 3, versions 1.
 
+    A client asks for the brokers of the cluster and the leaders of partitions.
+
     Fields:
 
-    - ``topic_name``: []string
+    - ``topic_name``: []string. The names of the topics; empty for all.
     """
 
     message_name: ClassVar[str] = "TopicMetadataRequest"

@@ -17,9 +17,9 @@ class Broker(StructValue):
 
     Fields:
 
-    - ``node_id``: int32
-    - ``host``: string
-    - ``port``: int32
+    - ``node_id``: int32. The broker's id.
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: int32. The port to connect to.
     """
 
     node_id: int = 0
@@ -32,10 +32,11 @@ class PartitionMetadata(StructValue):
 
     Fields:
 
-    - ``partition_error_code``: int16
-    - ``partition_id``: int32
-    - ``leader``: int32
-    - ``replicas``: []int32
+    - ``partition_error_code``: int16. The partition's error, 0 if there was none.
+    - ``partition_id``: int32. The partition's number, counted from 0.
+    - ``leader``: int32. The broker that leads the partition, -1 if there is none.
+    - ``replicas``: []int32. The brokers that have a replica of the partition, the preferred leader
+      first.
     """
 
     partition_error_code: int = 0
@@ -49,9 +50,9 @@ class TopicMetadata(StructValue):
 
     Fields:
 
-    - ``topic_error_code``: int16
-    - ``topic_name``: string
-    - ``partition_metadata``: []PartitionMetadata
+    - ``topic_error_code``: int16. The topic's error, 0 if there was none.
+    - ``topic_name``: string. The topic's name.
+    - ``partition_metadata``: []PartitionMetadata. The partitions of the topic.
     """
 
     topic_error_code: int = 0
@@ -62,10 +63,12 @@ class TopicMetadata(StructValue):
 class TopicMetadataResponse(Message):
     """TopicMetadataResponse: response of kip-4a, api key 3, versions 1.
 
+    A broker answers with the brokers and the topics that it knows.
+
     Fields:
 
-    - ``broker``: []Broker
-    - ``topic_metadata``: []TopicMetadata
+    - ``broker``: []Broker. The live brokers.
+    - ``topic_metadata``: []TopicMetadata. The topics asked for.
     """
 
     message_name: ClassVar[str] = "TopicMetadataResponse"

@@ -17,8 +17,9 @@ class ReplicaAssignment(StructValue):
 
     Fields:
 
-    - ``partition_id``: int32
-    - ``replica_id``: []int32
+    - ``partition_id``: int32. The partition's number, counted from 0.
+    - ``replica_id``: []int32. The brokers that have a replica of the partition, the preferred
+      leader first.
     """
 
     partition_id: int = 0
@@ -30,8 +31,8 @@ class AddedConfigEntry(StructValue):
 
     Fields:
 
-    - ``config_key``: string
-    - ``config_value``: string, secret by config_key
+    - ``config_key``: string. The config's name.
+    - ``config_value``: string, secret by config_key. The config's value.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"config_value": "config_key"}
@@ -45,12 +46,13 @@ class AlterTopicRequestItem(StructValue):
 
     Fields:
 
-    - ``topic_name``: string
-    - ``partitions``: int32
-    - ``replicas``: int32
-    - ``replica_assignment``: []ReplicaAssignment
-    - ``added_config_entry``: []AddedConfigEntry
-    - ``deleted_config``: []string
+    - ``topic_name``: string. The topic's name.
+    - ``partitions``: int32. How many partitions the topic has afterwards.
+    - ``replicas``: int32. How many replicas each partition has afterwards.
+    - ``replica_assignment``: []ReplicaAssignment. Which brokers have the replicas of each partition
+      afterwards.
+    - ``added_config_entry``: []AddedConfigEntry. The configs to set.
+    - ``deleted_config``: []string. The names of the configs to remove.
     """
 
     topic_name: str = ""
@@ -64,9 +66,12 @@ class AlterTopicRequestItem(StructValue):
 class AlterTopicRequest(Message):
     """AlterTopicRequest: request of kip-4b, api key 4002, versions 0.
 
+    A client changes the partitions, the replicas, the assignment or the configs of topics. It never
+    shipped.
+
     Fields:
 
-    - ``items``: []AlterTopicRequestItem
+    - ``items``: []AlterTopicRequestItem. The topics to change.
     """
 
     message_name: ClassVar[str] = "AlterTopicRequest"

@@ -17,8 +17,9 @@ class ReplicaAssignment(StructValue):
 
     Fields:
 
-    - ``partition_id``: int32
-    - ``replica_id``: []int32
+    - ``partition_id``: int32. The partition's number, counted from 0.
+    - ``replica_id``: []int32. The brokers that get a replica of the partition, the preferred leader
+      first.
     """
 
     partition_id: int = 0
@@ -30,8 +31,8 @@ class ConfigEntry(StructValue):
 
     Fields:
 
-    - ``config_key``: string
-    - ``config_value``: string, secret by config_key
+    - ``config_key``: string. The config's name.
+    - ``config_value``: string, secret by config_key. The config's value.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"config_value": "config_key"}
@@ -45,11 +46,12 @@ class CreateTopicRequestItem(StructValue):
 
     Fields:
 
-    - ``topic_name``: string
-    - ``partitions``: int32
-    - ``replicas``: int32
-    - ``replica_assignment``: []ReplicaAssignment
-    - ``config_entry``: []ConfigEntry
+    - ``topic_name``: string. The topic's name.
+    - ``partitions``: int32. How many partitions the topic gets.
+    - ``replicas``: int32. How many replicas each partition gets.
+    - ``replica_assignment``: []ReplicaAssignment. Which brokers get the replicas of each partition;
+      empty to leave that to the controller.
+    - ``config_entry``: []ConfigEntry. The configs that the topic has of its own.
     """
 
     topic_name: str = ""
@@ -62,9 +64,11 @@ class CreateTopicRequestItem(StructValue):
 class CreateTopicRequest(Message):
     """CreateTopicRequest: request of kip-4b, api key 4001, versions 0.
 
+    A client asks the controller to create topics.
+
     Fields:
 
-    - ``items``: []CreateTopicRequestItem
+    - ``items``: []CreateTopicRequestItem. The new topics.
     """
 
     message_name: ClassVar[str] = "CreateTopicRequest"

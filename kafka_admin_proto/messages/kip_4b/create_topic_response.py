@@ -17,8 +17,8 @@ class CreateTopicResponseItem(StructValue):
 
     Fields:
 
-    - ``topic_name``: string
-    - ``error_code``: int16
+    - ``topic_name``: string. The topic's name.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     topic_name: str = ""
@@ -28,9 +28,11 @@ class CreateTopicResponseItem(StructValue):
 class CreateTopicResponse(Message):
     """CreateTopicResponse: response of kip-4b, api key 4001, versions 0.
 
+    The controller answers for each topic whether it was created.
+
     Fields:
 
-    - ``items``: []CreateTopicResponseItem
+    - ``items``: []CreateTopicResponseItem. The results, one for each topic of the request.
     """
 
     message_name: ClassVar[str] = "CreateTopicResponse"

@@ -17,8 +17,8 @@ class PreferredReplicaLeaderElectionRequestItem(StructValue):
 
     Fields:
 
-    - ``topic``: string
-    - ``partition_id``: []int32
+    - ``topic``: string. The topic's name.
+    - ``partition_id``: []int32. The numbers of the partitions.
     """
 
     topic: str = ""
@@ -28,9 +28,12 @@ class PreferredReplicaLeaderElectionRequestItem(StructValue):
 class PreferredReplicaLeaderElectionRequest(Message):
     """PreferredReplicaLeaderElectionRequest: request of kip-4b, api key 4004, versions 0.
 
+    A client asks the controller to make the preferred replicas of partitions their leaders. What
+    shipped is ElectLeaders.
+
     Fields:
 
-    - ``items``: []PreferredReplicaLeaderElectionRequestItem
+    - ``items``: []PreferredReplicaLeaderElectionRequestItem. The partitions, by topic.
     """
 
     message_name: ClassVar[str] = "PreferredReplicaLeaderElectionRequest"

@@ -17,8 +17,8 @@ class PreferredReplicaLeaderElectionResponseItem(StructValue):
 
     Fields:
 
-    - ``topic``: string
-    - ``error_code``: int16
+    - ``topic``: string. The topic's name.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     topic: str = ""
@@ -28,9 +28,12 @@ class PreferredReplicaLeaderElectionResponseItem(StructValue):
 class PreferredReplicaLeaderElectionResponse(Message):
     """PreferredReplicaLeaderElectionResponse: response of kip-4b, api key 4004, versions 0.
 
+    The controller answers for each topic whether the election has begun.
+
     Fields:
 
-    - ``items``: []PreferredReplicaLeaderElectionResponseItem
+    - ``items``: []PreferredReplicaLeaderElectionResponseItem. The results, one for each topic of
+      the request.
     """
 
     message_name: ClassVar[str] = "PreferredReplicaLeaderElectionResponse"

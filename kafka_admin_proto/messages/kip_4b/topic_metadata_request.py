@@ -15,9 +15,12 @@ __all__ = ["TopicMetadataRequest"]
 class TopicMetadataRequest(Message):
     """TopicMetadataRequest: request of kip-4b, api key 3, versions 1.
 
+    A client asks for the brokers of the cluster, the leaders of partitions and the configs of
+    topics.
+
     Fields:
 
-    - ``topic_name``: []string
+    - ``topic_name``: []string. The names of the topics; empty for all.
     """
 
     message_name: ClassVar[str] = "TopicMetadataRequest"

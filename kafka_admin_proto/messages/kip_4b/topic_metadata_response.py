@@ -24,9 +24,9 @@ class Broker(StructValue):
 
     Fields:
 
-    - ``node_id``: int32
-    - ``host``: string
-    - ``port``: int32
+    - ``node_id``: int32. The broker's id.
+    - ``host``: string. The host name or address to connect to.
+    - ``port``: int32. The port to connect to.
     """
 
     node_id: int = 0
@@ -39,8 +39,8 @@ class ReplicasLag(StructValue):
 
     Fields:
 
-    - ``replica_id``: int32
-    - ``lag``: int32
+    - ``replica_id``: int32. The broker that has the replica.
+    - ``lag``: int32. How many records the replica is behind the leader.
     """
 
     replica_id: int = 0
@@ -52,11 +52,11 @@ class PartitionMetadata(StructValue):
 
     Fields:
 
-    - ``partition_error_code``: int16
-    - ``partition_id``: int32
-    - ``leader``: int32
-    - ``replicas_lag``: []ReplicasLag
-    - ``isr``: []int32
+    - ``partition_error_code``: int16. The partition's error, 0 if there was none.
+    - ``partition_id``: int32. The partition's number, counted from 0.
+    - ``leader``: int32. The broker that leads the partition, -1 if there is none.
+    - ``replicas_lag``: []ReplicasLag. The replicas of the partition, each with its lag.
+    - ``isr``: []int32. The brokers whose replicas are in sync with the leader.
     """
 
     partition_error_code: int = 0
@@ -71,8 +71,8 @@ class ConfigEntry(StructValue):
 
     Fields:
 
-    - ``config_key``: string
-    - ``config_value``: string, secret by config_key
+    - ``config_key``: string. The config's name.
+    - ``config_value``: string, secret by config_key. The config's value.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"config_value": "config_key"}
@@ -86,10 +86,10 @@ class TopicMetadata(StructValue):
 
     Fields:
 
-    - ``topic_error_code``: int16
-    - ``topic_name``: string
-    - ``partition_metadata``: []PartitionMetadata
-    - ``config_entry``: []ConfigEntry
+    - ``topic_error_code``: int16. The topic's error, 0 if there was none.
+    - ``topic_name``: string. The topic's name.
+    - ``partition_metadata``: []PartitionMetadata. The partitions of the topic.
+    - ``config_entry``: []ConfigEntry. The configs that the topic has of its own.
     """
 
     topic_error_code: int = 0
@@ -101,10 +101,13 @@ class TopicMetadata(StructValue):
 class TopicMetadataResponse(Message):
     """TopicMetadataResponse: response of kip-4b, api key 3, versions 1.
 
+    A broker answers with the brokers and the topics that it knows, and how far each replica is
+    behind.
+
     Fields:
 
-    - ``broker``: []Broker
-    - ``topic_metadata``: []TopicMetadata
+    - ``broker``: []Broker. The live brokers.
+    - ``topic_metadata``: []TopicMetadata. The topics asked for.
     """
 
     message_name: ClassVar[str] = "TopicMetadataResponse"

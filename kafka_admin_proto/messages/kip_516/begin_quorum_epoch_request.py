@@ -19,9 +19,9 @@ class Partition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``leader_id``: int32
-    - ``leader_epoch``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``leader_id``: int32. The id of the new leader.
+    - ``leader_epoch``: int32. The epoch of the new leader.
     """
 
     partition_index: int = 0
@@ -34,8 +34,9 @@ class Topic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``partitions``: []Partition
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partitions``: []Partition. The partitions of the topic.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -45,10 +46,13 @@ class Topic(StructValue):
 class BeginQuorumEpochRequest(Message):
     """BeginQuorumEpochRequest: request of kip-516, api key 53, versions 0.
 
+    KIP-516's proposal: a new leader tells the voters that it was elected, the topic named by its
+    id. What shipped names the topic.
+
     Fields:
 
-    - ``cluster_id``: string
-    - ``topics``: []Topic
+    - ``cluster_id``: string. The cluster's id.
+    - ``topics``: []Topic. The partitions that are led, by topic.
     """
 
     message_name: ClassVar[str] = "BeginQuorumEpochRequest"

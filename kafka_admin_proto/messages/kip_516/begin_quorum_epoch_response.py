@@ -19,10 +19,10 @@ class Partition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``leader_id``: int32
-    - ``leader_epoch``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``leader_id``: int32. The leader that the voter knows, -1 if it knows none.
+    - ``leader_epoch``: int32. The epoch that the voter knows.
     """
 
     partition_index: int = 0
@@ -36,8 +36,9 @@ class Topic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``partitions``: []Partition
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partitions``: []Partition. The answers of the topic, by partition.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -47,10 +48,12 @@ class Topic(StructValue):
 class BeginQuorumEpochResponse(Message):
     """BeginQuorumEpochResponse: response of kip-516, api key 53, versions 0.
 
+    A voter answers whether it follows the new leader.
+
     Fields:
 
-    - ``error_code``: int16
-    - ``topics``: []Topic
+    - ``error_code``: int16. The error of the request as a whole, 0 if there was none.
+    - ``topics``: []Topic. The answers, by topic.
     """
 
     message_name: ClassVar[str] = "BeginQuorumEpochResponse"

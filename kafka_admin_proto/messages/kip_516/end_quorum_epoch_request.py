@@ -19,11 +19,12 @@ class Partition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``replica_id``: int32
-    - ``leader_id``: int32
-    - ``leader_epoch``: int32
-    - ``preferred_successors``: []int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``replica_id``: int32. The id of the replica that sends the request.
+    - ``leader_id``: int32. The id of the leader that resigns, -1 if the sender knows none.
+    - ``leader_epoch``: int32. The epoch that ends.
+    - ``preferred_successors``: []int32. The voters in the order in which they should stand for
+      election.
     """
 
     partition_index: int = 0
@@ -38,8 +39,9 @@ class Topic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``partitions``: []Partition
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partitions``: []Partition. The partitions of the topic.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -49,10 +51,12 @@ class Topic(StructValue):
 class EndQuorumEpochRequest(Message):
     """EndQuorumEpochRequest: request of kip-516, api key 54, versions 0.
 
+    KIP-516's proposal: a leader resigns, the topic named by its id.
+
     Fields:
 
-    - ``cluster_id``: string
-    - ``topics``: []Topic
+    - ``cluster_id``: string. The cluster's id.
+    - ``topics``: []Topic. The partitions that were led, by topic.
     """
 
     message_name: ClassVar[str] = "EndQuorumEpochRequest"

@@ -19,9 +19,12 @@ class Partition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``current_leader_epoch``: int32
-    - ``timestamp``: int64
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``current_leader_epoch``: int32. The leader epoch that the client knows. The broker refuses
+      the partition if its own is another one, so that a client with old metadata notices. -1 leaves
+      the check out.
+    - ``timestamp``: int64. The time to look for, in milliseconds since 1970; -1 for the log's end
+      and -2 for its start.
     """
 
     partition_index: int = 0
@@ -34,8 +37,9 @@ class Topic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``partitions``: []Partition
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partitions``: []Partition. The partitions of the topic.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -45,11 +49,15 @@ class Topic(StructValue):
 class ListOffsetsRequest(Message):
     """ListOffsetsRequest: request of kip-516, api key 2, versions 6.
 
+    KIP-516's proposal: ListOffsets with topic ids in the place of names. It never shipped so.
+
     Fields:
 
-    - ``replica_id``: int32
-    - ``isolation_level``: int8
-    - ``topics``: []Topic
+    - ``replica_id``: int32. The broker id of a follower, -1 for a client and -2 for a debugging
+      tool.
+    - ``isolation_level``: int8. Whether the latest offset is the high watermark or the last stable
+      offset.
+    - ``topics``: []Topic. The partitions to look up, by topic.
     """
 
     message_name: ClassVar[str] = "ListOffsetsRequest"

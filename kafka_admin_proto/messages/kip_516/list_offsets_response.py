@@ -19,11 +19,12 @@ class Partition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``error_code``: int16
-    - ``timestamp``: int64
-    - ``offset``: int64
-    - ``leader_epoch``: int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``timestamp``: int64. The time of the record at that offset, in milliseconds since 1970; -1
+      for a place in the log.
+    - ``offset``: int64. The offset found, -1 if there is no record at or after the time.
+    - ``leader_epoch``: int32. The leader epoch of the record at that offset, -1 if it is not known.
     """
 
     partition_index: int = 0
@@ -38,8 +39,9 @@ class Topic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``partitions``: []Partition
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partitions``: []Partition. The offsets of the topic, by partition.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -49,10 +51,13 @@ class Topic(StructValue):
 class ListOffsetsResponse(Message):
     """ListOffsetsResponse: response of kip-516, api key 2, versions 6.
 
+    A broker answers with an offset for each partition.
+
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``topics``: []Topic
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``topics``: []Topic. The offsets, by topic.
     """
 
     message_name: ClassVar[str] = "ListOffsetsResponse"

@@ -19,9 +19,11 @@ class Partition(StructValue):
 
     Fields:
 
-    - ``partition``: int32
-    - ``current_leader_epoch``: int32
-    - ``leader_epoch``: int32
+    - ``partition``: int32. The partition's number, counted from 0.
+    - ``current_leader_epoch``: int32. The leader epoch that the client knows. The broker refuses
+      the partition if its own is another one, so that a client with old metadata notices. -1 leaves
+      the check out.
+    - ``leader_epoch``: int32. The epoch to look up.
     """
 
     partition: int = 0
@@ -34,8 +36,9 @@ class Topic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``partitions``: []Partition
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partitions``: []Partition. The partitions of the topic.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -45,10 +48,14 @@ class Topic(StructValue):
 class OffsetForLeaderEpochRequest(Message):
     """OffsetForLeaderEpochRequest: request of kip-516, api key 23, versions 4.
 
+    KIP-516's proposal: OffsetForLeaderEpoch with topic ids in the place of names. It never shipped
+    so.
+
     Fields:
 
-    - ``replica_id``: int32
-    - ``topics``: []Topic
+    - ``replica_id``: int32. The broker id of a follower, -1 for a consumer and -2 for one that does
+      not say.
+    - ``topics``: []Topic. The partitions to look up, by topic.
     """
 
     message_name: ClassVar[str] = "OffsetForLeaderEpochRequest"

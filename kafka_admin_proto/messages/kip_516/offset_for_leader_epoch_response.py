@@ -19,10 +19,11 @@ class Partition(StructValue):
 
     Fields:
 
-    - ``error_code``: int16
-    - ``partition``: int32
-    - ``leader_epoch``: int32
-    - ``end_offset``: int64
+    - ``error_code``: int16. The error, 0 if there was none.
+    - ``partition``: int32. The partition's number, counted from 0.
+    - ``leader_epoch``: int32. The largest epoch in the leader's log that is not above the one asked
+      for, -1 if there is none.
+    - ``end_offset``: int64. The offset behind the last record of that epoch, -1 if it is not known.
     """
 
     error_code: int = 0
@@ -36,8 +37,9 @@ class Topic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``partitions``: []Partition
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partitions``: []Partition. The offsets of the topic, by partition.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -47,10 +49,13 @@ class Topic(StructValue):
 class OffsetForLeaderEpochResponse(Message):
     """OffsetForLeaderEpochResponse: response of kip-516, api key 23, versions 4.
 
+    The leader answers with the end offset of each epoch.
+
     Fields:
 
-    - ``throttle_time_ms``: int32
-    - ``topics``: []Topic
+    - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
+      nothing more for so long. 0 when no quota was exceeded.
+    - ``topics``: []Topic. The offsets, by topic.
     """
 
     message_name: ClassVar[str] = "OffsetForLeaderEpochResponse"

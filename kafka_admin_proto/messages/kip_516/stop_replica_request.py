@@ -19,9 +19,10 @@ class PartitionState(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``leader_epoch``: int32
-    - ``delete_partition``: bool
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``leader_epoch``: int32. The leader epoch that the controller knows, so that a late request is
+      refused. -1 leaves the check out, and -2 stands for a topic that is being deleted.
+    - ``delete_partition``: bool. Whether to delete the replica as well.
     """
 
     partition_index: int = 0
@@ -34,8 +35,9 @@ class TopicState(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``partition_states``: []PartitionState
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partition_states``: []PartitionState. The partitions of the topic.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -45,12 +47,17 @@ class TopicState(StructValue):
 class StopReplicaRequest(Message):
     """StopReplicaRequest: request of kip-516, api key 5, versions 4.
 
+    KIP-516's proposal: StopReplica with topic ids in the place of names, so that a broker never
+    deletes the log of a newer topic with the same name. What shipped keeps the names.
+
     Fields:
 
-    - ``controller_id``: int32
-    - ``controller_epoch``: int32
-    - ``broker_epoch``: int64
-    - ``topic_states``: []TopicState
+    - ``controller_id``: int32. The controller's id.
+    - ``controller_epoch``: int32. The controller's epoch. A broker refuses requests of a controller
+      with a lower one than it has seen.
+    - ``broker_epoch``: int64. The epoch that the broker got when it registered last, which tells
+      its lives before and after a restart apart; -1 if it is not known.
+    - ``topic_states``: []TopicState. The partitions, by topic, each with what to do.
     """
 
     message_name: ClassVar[str] = "StopReplicaRequest"

@@ -19,9 +19,10 @@ class PartitionError(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``partition_index``: int32
-    - ``error_code``: int16
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``error_code``: int16. The error, 0 if there was none.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -32,10 +33,12 @@ class PartitionError(StructValue):
 class StopReplicaResponse(Message):
     """StopReplicaResponse: response of kip-516, api key 5, versions 4.
 
+    A broker answers for each replica whether it was stopped.
+
     Fields:
 
-    - ``error_code``: int16
-    - ``partition_errors``: []PartitionError
+    - ``error_code``: int16. The error of the request as a whole, 0 if there was none.
+    - ``partition_errors``: []PartitionError. One result for each partition.
     """
 
     message_name: ClassVar[str] = "StopReplicaResponse"

@@ -25,14 +25,15 @@ class UpdateMetadataPartitionState(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``controller_epoch``: int32
-    - ``leader``: int32
-    - ``leader_epoch``: int32
-    - ``isr``: []int32
-    - ``zk_version``: int32
-    - ``replicas``: []int32
-    - ``offline_replicas``: []int32
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``controller_epoch``: int32. The epoch of the controller that changed the partition last.
+    - ``leader``: int32. The broker that leads the partition, -1 for none and -2 while the topic is
+      being deleted.
+    - ``leader_epoch``: int32. The leader's epoch, which each election counts up.
+    - ``isr``: []int32. The brokers whose replicas are in sync.
+    - ``zk_version``: int32. The version of the partition's state in ZooKeeper.
+    - ``replicas``: []int32. The brokers that have a replica, the preferred leader first.
+    - ``offline_replicas``: []int32. The brokers whose replicas are not available.
     """
 
     partition_index: int = 0
@@ -50,9 +51,10 @@ class TopicState(StructValue):
 
     Fields:
 
-    - ``topic_name``: string
-    - ``topic_id``: uuid
-    - ``partition_states``: []UpdateMetadataPartitionState
+    - ``topic_name``: string. The topic's name.
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partition_states``: []UpdateMetadataPartitionState. The partitions of the topic.
     """
 
     topic_name: str = ""
@@ -65,10 +67,11 @@ class Endpoint(StructValue):
 
     Fields:
 
-    - ``port``: int32
-    - ``host``: string
-    - ``listener``: string
-    - ``security_protocol``: int16
+    - ``port``: int32. The port to connect to.
+    - ``host``: string. The host name or address to connect to.
+    - ``listener``: string. The name of the listener.
+    - ``security_protocol``: int16. The number of the security protocol that is spoken at the
+      address.
     """
 
     port: int = 0
@@ -82,11 +85,11 @@ class LiveBroker(StructValue):
 
     Fields:
 
-    - ``id``: int32
-    - ``v0_host``: string
-    - ``v0_port``: int32
-    - ``endpoints``: []Endpoint
-    - ``rack``: string
+    - ``id``: int32. The broker's id.
+    - ``v0_host``: string. The host name or address to connect to.
+    - ``v0_port``: int32. The port to connect to.
+    - ``endpoints``: []Endpoint. The addresses of the broker, one for each listener.
+    - ``rack``: string. The rack that the broker is in.
     """
 
     id: int = 0
@@ -99,14 +102,20 @@ class LiveBroker(StructValue):
 class UpdateMetadataRequest(Message):
     """UpdateMetadataRequest: request of kip-516, api key 6, versions 7.
 
+    KIP-516's proposal: UpdateMetadata with topic ids beside the names. What shipped as version 7 is
+    flexible and has no ungrouped partitions and no address outside of endpoints.
+
     Fields:
 
-    - ``controller_id``: int32
-    - ``controller_epoch``: int32
-    - ``broker_epoch``: int64
-    - ``ungrouped_partition_states``: []UpdateMetadataPartitionState
-    - ``topic_states``: []TopicState
-    - ``live_brokers``: []LiveBroker
+    - ``controller_id``: int32. The controller's id.
+    - ``controller_epoch``: int32. The controller's epoch. A broker refuses requests of a controller
+      with a lower one than it has seen.
+    - ``broker_epoch``: int64. The epoch that the broker got when it registered last, which tells
+      its lives before and after a restart apart; -1 if it is not known.
+    - ``ungrouped_partition_states``: []UpdateMetadataPartitionState. The partitions, each with its
+      topic's name.
+    - ``topic_states``: []TopicState. The partitions, by topic.
+    - ``live_brokers``: []LiveBroker. The brokers that are alive.
     """
 
     message_name: ClassVar[str] = "UpdateMetadataRequest"

@@ -19,11 +19,12 @@ class Partition(StructValue):
 
     Fields:
 
-    - ``partition_index``: int32
-    - ``candidate_epoch``: int32
-    - ``candidate_id``: int32
-    - ``last_offset_epoch``: int32
-    - ``last_offset``: int64
+    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``candidate_epoch``: int32. The epoch that the candidate wants to lead in.
+    - ``candidate_id``: int32. The id of the candidate.
+    - ``last_offset_epoch``: int32. The epoch of the last record in the candidate's log.
+    - ``last_offset``: int64. The end offset of the candidate's log. The voter refuses when its own
+      log goes further.
     """
 
     partition_index: int = 0
@@ -38,8 +39,9 @@ class Topic(StructValue):
 
     Fields:
 
-    - ``topic_id``: uuid
-    - ``partitions``: []Partition
+    - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
+      exists. All zeros stand for no id.
+    - ``partitions``: []Partition. The partitions of the topic.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -49,10 +51,13 @@ class Topic(StructValue):
 class VoteRequest(Message):
     """VoteRequest: request of kip-516, api key 52, versions 0.
 
+    KIP-516's proposal: a candidate asks a voter for its vote, the topic named by its id. What
+    shipped names the topic.
+
     Fields:
 
-    - ``cluster_id``: string
-    - ``topics``: []Topic
+    - ``cluster_id``: string. The cluster's id.
+    - ``topics``: []Topic. The partitions that are voted on, by topic.
     """
 
     message_name: ClassVar[str] = "VoteRequest"
