@@ -1,4 +1,4 @@
-"""Packets → frame records: a shuffle by connection.
+"""Captures → frame records: a shuffle by flow, then one task decodes one flow after the other.
 
 packets = spark.read.format("kafka_capture").load("captures/")
 frames(packets).where("api = 'CreateTopics'").show()
@@ -6,51 +6,45 @@ frames(packets).where("api = 'CreateTopics'").show()
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kafka_admin_proto.spark.ingest.packets import PACKETS
-from kafka_admin_proto.spark.tables.walk import AS_USUAL, FRAMES, Reading, walk
+from kafka_admin_proto.spark.ingest.chunks import pack
+from kafka_admin_proto.spark.ingest.flows import by_flow
+from kafka_admin_proto.spark.ingest.packets import PACKETS, rows_of
+from kafka_admin_proto.spark.tables.decode_flows import decode_flows
+from kafka_admin_proto.spark.tables.frame_rows import DEFAULT_OPTIONS, FRAMES, DecodeOptions
 
 
-def frames(packets: DataFrame, reading: Reading = AS_USUAL) -> DataFrame:
-    """The frame records of packets in the columns of the data source; see `walk.FRAMES`.
+def frames(packets: DataFrame, options: DecodeOptions = DEFAULT_OPTIONS) -> DataFrame:
+    """The frame records of packets in the columns of the data source; see `frame_rows.FRAMES`.
 
-    All packets between two endpoints go to one task, which has them in their order and follows one
-    connection after the other.
+    ``read_frames`` is faster where all packets of some captures are wanted.
     """
-    return by_flow(packets.select(*PACKETS.names)).mapInArrow(
-        partial(_walk, reading=reading), from_arrow_schema(FRAMES)
-    )
-
-
-def by_flow(packets: DataFrame, heavy: Sequence[bytes] = ()) -> DataFrame:
-    """The packets of each flow together, in their order; each ``heavy`` one is a task of its own.
-
-    The tasks of these come first, see `ingest.skewed_flows`.
-    """
-    if not heavy:
-        return packets.repartition("flow").sortWithinPartitions("flow", "place")
-    count = int(packets.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
-    partition = F.pmod(F.xxhash64("flow"), F.lit(count)).cast("int") + len(heavy)
-    for number, flow in enumerate(heavy):
-        partition = F.when(F.col("flow") == F.lit(flow), number).otherwise(partition)
-    together = packets.repartitionById(len(heavy) + count, partition)
-    return together.sortWithinPartitions("flow", "place")
-
-
-def _walk(batches: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
-    return walk(batches, reading)
+    decode = partial(_decode_packets, options=options)
+    return by_flow(packets.select(*PACKETS.names)).mapInArrow(decode, from_arrow_schema(FRAMES))
 
 
 def read_frames(
-    spark: SparkSession, *paths: str, reading: Reading = AS_USUAL, **options: str
+    spark: SparkSession, *paths: str, reading: DecodeOptions = DEFAULT_OPTIONS, **options: str
 ) -> DataFrame:
-    """The frame records of captures and request logs: ``frames`` of what the data source reads."""
-    packets = spark.read.format("kafka_capture").options(**options).load(list(paths))
-    return frames(packets, reading)
+    """The frame records of captures and request logs; ``options`` are those of the data source."""
+    source = spark.read.format("kafka_capture").options(**options).option("rows", "chunks")
+    decode = partial(_decode_chunks, options=reading)
+    return by_flow(source.load(list(paths))).mapInArrow(decode, from_arrow_schema(FRAMES))
+
+
+def _decode_packets(
+    batches: Iterable[pa.RecordBatch], options: DecodeOptions
+) -> Iterator[pa.RecordBatch]:
+    return decode_flows(pack(rows_of(batches, PACKETS.names)), options)
+
+
+def _decode_chunks(
+    batches: Iterable[pa.RecordBatch], options: DecodeOptions
+) -> Iterator[pa.RecordBatch]:
+    return decode_flows(batches, options)

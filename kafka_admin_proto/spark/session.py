@@ -97,8 +97,9 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # Tables of one machine: a job to list a few thousand files takes longer than listing them.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
-    # Frames are wide rows: few at a time.
+    # Chunks of packets and frames are wide rows: few at a time.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "4m",
     # Tasks of Python start slowly, so that small shuffles have few, and decode slowly, so that
     # large ones have many more than there are cores.
     "spark.sql.shuffle.partitions": "64",

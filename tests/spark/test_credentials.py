@@ -14,7 +14,7 @@ from tests.spark.needs import require
 require("pyarrow")
 
 from kafka_admin_proto.capture.frames import DecodedFrame  # noqa: E402
-from kafka_admin_proto.spark.tables.walk import FRAMES, Reading, _Rows  # noqa: E402
+from kafka_admin_proto.spark.tables.frame_rows import FRAMES, DecodeOptions, FrameRows  # noqa: E402
 from tests.capture.credentials import (  # noqa: E402
     LOGINS,
     Leaks,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def rows(frames: Sequence[DecodedFrame], reading: Reading) -> list[dict[str, Any]]:
+def rows(frames: Sequence[DecodedFrame], reading: DecodeOptions) -> list[dict[str, Any]]:
     """What a worker makes of the frames."""
-    made = _Rows(reading, FRAMES)
+    made = FrameRows(reading, FRAMES)
     for each in frames:
         made.add(each, 0)
     found: list[dict[str, Any]] = made.take().to_pylist()
@@ -44,9 +44,9 @@ def test_rows_of_damaged_captures(each: Login) -> None:
     leaks, seen = Leaks(each.secrets), set[Any]()
     damaged = [*without_packets(each.packets), *with_flips(each.packets, 15, seed=3)]
     for what, packets in damaged:
-        for found in rows(new_frames(read(packets), seen), Reading(raw=True)):
+        for found in rows(new_frames(read(packets), seen), DecodeOptions(raw=True)):
             assert not leaks(str(found)), what
-    assert leaks(str(rows(read(each.packets), Reading(mask=False, raw=True))))
+    assert leaks(str(rows(read(each.packets), DecodeOptions(mask=False, raw=True))))
 
 
 def from_port(packets: Sequence[Packet], port: int) -> list[Packet]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -61,27 +62,39 @@ class Times(msgspec.Struct, frozen=True):
     until: int = 1 << 63
 
 
-ALWAYS = Times()
+ANY_TIME = Times()
 
 
 def read_part(
-    part: Part, columns: Collection[str] = tuple(_NAMES), times: Times = ALWAYS
+    part: Part, columns: Collection[str] = tuple(_NAMES), times: Times = ANY_TIME
 ) -> Iterator[pa.RecordBatch]:
     """The packets of a part, of each row those columns; what is wrong with the file is a row."""
     batch = _Batch(columns)
-    for row in _rows(part, times):
+    for row in packet_rows(part, times):
         if batch.add(row):
             yield batch.take()
     yield batch.take()
 
 
-_Row = tuple[object, ...]
+#: The columns of ``PACKETS``; times in microseconds since 1970.
+PacketRow = tuple[Any, ...]
 
 
-def _rows(part: Part, times: Times) -> Iterator[_Row]:
+def packet_rows(part: Part, times: Times = ANY_TIME) -> Iterator[PacketRow]:
+    """The packets of a part as tuples; what is wrong with the file is one as well."""
     if part.problem is not None:
         return iter([_fault(part, part.rank << POSITION_BITS, part.problem)])
     return _log_rows(part) if part.kind == "log" else _packet_rows(part, times)
+
+
+def rows_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> Iterator[PacketRow]:
+    """The rows of batches as tuples of these columns; times in microseconds since 1970."""
+    for batch in batches:
+        columns = [
+            column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+            for column in map(batch.column, names)
+        ]
+        yield from zip(*(column.to_pylist() for column in columns), strict=True)
 
 
 class _Batch:
@@ -89,10 +102,10 @@ class _Batch:
         self._wanted = [
             (index, PACKETS.field(name)) for index, name in enumerate(_NAMES) if name in columns
         ]
-        self._rows: list[_Row] = []
+        self._rows: list[PacketRow] = []
         self._bytes = 0
 
-    def add(self, row: _Row) -> bool:
+    def add(self, row: PacketRow) -> bool:
         """Whether the batch is large enough."""
         self._rows.append(row)
         payload = row[_PAYLOAD]
@@ -107,12 +120,12 @@ class _Batch:
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([f for _, f in self._wanted]))
 
 
-def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
+def _packet_rows(part: Part, times: Times) -> Iterator[PacketRow]:
     capture = replace_invalid_utf8(part.file)
     base = part.rank << POSITION_BITS
     counts: dict[str, int] = {}
     ends: dict[bytes, tuple[bytes, int]] = {}
-    faults: list[_Row] = []
+    faults: list[PacketRow] = []
     position = part.start
 
     def report(at: int, error: DumpError) -> None:
@@ -157,7 +170,7 @@ def _packet_rows(part: Part, times: Times) -> Iterator[_Row]:
         yield _fault(part, base + position, fault, count)
 
 
-def _fault(part: Part, place: int, problem: str, count: int = 0) -> _Row:
+def _fault(part: Part, place: int, problem: str, count: int = 0) -> PacketRow:
     capture = replace_invalid_utf8(part.file)
     flow = b"fault:" + capture.encode()
     return (
@@ -165,7 +178,7 @@ def _fault(part: Part, place: int, problem: str, count: int = 0) -> _Row:
     )  # fmt: skip
 
 
-def _log_rows(part: Part) -> Iterator[_Row]:
+def _log_rows(part: Part) -> Iterator[PacketRow]:
     capture = replace_invalid_utf8(part.file)
     base = part.rank << POSITION_BITS
     try:

@@ -26,7 +26,7 @@ _WORTH = 64 * 1024 * 1024
 _T = TypeVar("_T")
 
 
-def heavy_flows(names: Sequence[str], split_size: int) -> list[bytes]:
+def skewed_flows(names: Sequence[str], split_size: int) -> list[bytes]:
     """The flows that have a large share of these files, as far as a few places tell.
 
     The largest comes first, each as in the column ``flow`` of the data source.

@@ -3,9 +3,10 @@
     spark.read.format("kafka_capture").load("captures/")
 
 Paths are files, folders and patterns, or URIs of what ``pyarrow.fs`` reaches (``s3://…``). The
-option ``splitSize`` is the bytes of a large file that one task reads. A schema that is given has to
-be a part of the whole one: the other columns are not made. A filter on ``ts`` is applied while
-reading. For streams see `stream_reader`.
+option ``splitSize`` is the bytes of a large file that one task reads. With the option ``rows`` as
+``chunks`` many packets are one row, see `chunks.CHUNKS`; nothing is left out of these. A schema
+that is given has to be a part of the whole one: the other columns are not made. A filter on ``ts``
+is applied while reading. For streams see `stream_reader`.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from kafka_admin_proto.spark.ingest.chunks import CHUNKS, pack
 from kafka_admin_proto.spark.ingest.file_log import FileLog
 from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE, list_files, plan
-from kafka_admin_proto.spark.ingest.packets import PACKETS, Times, read_part
+from kafka_admin_proto.spark.ingest.packets import PACKETS, Times, packet_rows, read_part
 from kafka_admin_proto.spark.ingest.stream_reader import (
     MOST_FILES_A_BATCH,
     SETTLED,
@@ -52,19 +54,23 @@ class KafkaCapture(DataSource):
         return "kafka_capture"
 
     def schema(self) -> StructType:
-        return from_arrow_schema(PACKETS)
+        return from_arrow_schema(_layout(self.options))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return _Reader(_columns(schema), _paths(self.options), _split_size(self.options))
+        layout = _layout(self.options)
+        columns = _columns(schema, layout)
+        return _Reader(columns, _paths(self.options), _split_size(self.options), layout is CHUNKS)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        layout = _layout(self.options)
         return StreamReader(
-            _columns(schema),
+            _columns(schema, layout),
             _paths(self.options),
             _split_size(self.options),
             most_files=_number(self.options, "maxFilesPerTrigger", MOST_FILES_A_BATCH),
             settled=_number(self.options, "minFileAge", SETTLED),
             log=FileLog(_log_folder(self.options)),
+            as_chunks=layout is CHUNKS,
         )
 
 
@@ -97,9 +103,21 @@ def _split_size(options: Any) -> int:
     return max(1, _number(options, "splitSize", SPLIT_SIZE))
 
 
-def _columns(schema: StructType) -> list[str]:
-    """The columns of a schema, which has to be a part of the whole one."""
-    whole = {field.name: field.dataType for field in from_arrow_schema(PACKETS)}
+def _layout(options: Any) -> pa.Schema:
+    rows = options.get("rows", "packets")
+    if rows not in _LAYOUTS:
+        raise ValueError(f"kafka_capture: rows is {rows!r}; it has {' and '.join(_LAYOUTS)}")
+    return _LAYOUTS[rows]
+
+
+_LAYOUTS = {"packets": PACKETS, "chunks": CHUNKS}
+
+
+def _columns(schema: StructType, layout: pa.Schema) -> list[str]:
+    """The columns of a schema, which has to be a part of the whole one; chunks are never parted."""
+    whole = {field.name: field.dataType for field in from_arrow_schema(layout)}
+    if layout is CHUNKS and schema.fieldNames() != CHUNKS.names:
+        raise ValueError(f"kafka_capture: chunks have all of {', '.join(CHUNKS.names)}")
     for field in schema:
         if whole.get(field.name) != field.dataType:
             wanted = ", ".join(f"{name} {each.simpleString()}" for name, each in whole.items())
@@ -111,8 +129,11 @@ def _columns(schema: StructType) -> list[str]:
 
 
 class _Reader(DataSourceReader):
-    def __init__(self, columns: list[str], paths: list[str], split_size: int) -> None:
+    def __init__(
+        self, columns: list[str], paths: list[str], split_size: int, as_chunks: bool
+    ) -> None:
         self._columns = columns
+        self._as_chunks = as_chunks
         self._paths = paths
         self._split_size = split_size
         self._times = Times()
@@ -130,6 +151,8 @@ class _Reader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, FileTask)
+        if self._as_chunks:
+            return pack(packet_rows(partition.part))
         return read_part(partition.part, self._columns, self._times)
 
 

@@ -21,6 +21,7 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from kafka_admin_proto.spark.ingest.chunks import pack
 from kafka_admin_proto.spark.ingest.file_log import FileLog, Known
 from kafka_admin_proto.spark.ingest.files import (
     Found,
@@ -31,7 +32,7 @@ from kafka_admin_proto.spark.ingest.files import (
     parts_of,
     starts_as,
 )
-from kafka_admin_proto.spark.ingest.packets import read_part
+from kafka_admin_proto.spark.ingest.packets import packet_rows, read_part
 
 #: Files that one batch reads, at most.
 MOST_FILES_A_BATCH = 64
@@ -67,7 +68,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         most_files: int,
         settled: int,
         log: FileLog,
+        as_chunks: bool = False,
     ) -> None:
+        self._as_chunks = as_chunks
         self._columns = columns
         self._paths = paths
         self._split_size = split_size
@@ -117,6 +120,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, FileTask)
+        if self._as_chunks:
+            return pack(packet_rows(partition.part))
         return read_part(partition.part, self._columns)
 
     def _is_settled(self, file: Found, now: int) -> bool:

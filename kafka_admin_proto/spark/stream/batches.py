@@ -23,17 +23,15 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.spark.frames import by_flow
-from kafka_admin_proto.spark.ingest.packets import PACKETS
+from kafka_admin_proto.spark.ingest.chunks import CHUNKS
+from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.paths import to_read, to_write
-from kafka_admin_proto.spark.tables.walk import (
-    AS_USUAL,
+from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_flows
+from kafka_admin_proto.spark.tables.frame_rows import (
+    DEFAULT_OPTIONS,
     FRAMES,
     STREAMED,
-    STREAMED_PACKETS,
-    Reading,
-    Stream,
-    walk,
+    DecodeOptions,
 )
 
 #: Seconds of the captures after which a silent connection is taken to be over. Brokers close idle
@@ -55,18 +53,18 @@ class _Batches(msgspec.Struct, frozen=True):
 
     checkpoint: Path
     sink: Sink
-    reading: Reading
+    reading: DecodeOptions
     timeout: int
 
     def take(self, packets: DataFrame, number: int) -> None:
         """Batch ``number`` of the stream.
 
-        What an earlier try of it has walked holds: files may have gone since.
+        What an earlier try of it has decoded holds: files may have gone since.
         """
-        if not self._is_walked(number):
+        if not self._is_decoded(number):
             first = packets.select(F.unix_micros("clock")).head()
             clock = 0 if first is None else first[0]
-            self._walk(packets, number, Stream(clock, self.timeout * 1_000_000))
+            self._decode(packets, number, StreamTime(clock, self.timeout * 1_000_000))
         self._hand_out(packets.sparkSession, number)
 
     def end(self, spark: SparkSession) -> None:
@@ -81,32 +79,32 @@ class _Batches(msgspec.Struct, frozen=True):
                 new.replace(self.checkpoint / _ENDED)
             else:
                 number = last - 1
-            if not self._is_walked(number + 1):
-                none = spark.createDataFrame([], from_arrow_schema(PACKETS))
-                self._walk(none, number + 1, Stream(1 << 62, 0))
+            if not self._is_decoded(number + 1):
+                none = spark.createDataFrame([], from_arrow_schema(CHUNKS))
+                self._decode(none, number + 1, StreamTime(1 << 62, 0))
             self._hand_out(spark, number + 1)
 
-    def _walk(self, packets: DataFrame, number: int, stream: Stream) -> None:
+    def _decode(self, packets: DataFrame, number: int, stream: StreamTime) -> None:
         spark = packets.sparkSession
-        rows = packets.select(*PACKETS.names, F.lit(None).cast("binary").alias("state"))
+        rows = packets.select(*CHUNKS.names, F.lit(None).cast("binary").alias("state"))
         if number:
             rows = rows.unionByName(self._left_by(spark, number - 1))
         for old in self._numbers():
             if old < number - 1:
                 shutil.rmtree(self._folder(old))
-        walked = by_flow(rows).mapInArrow(
-            partial(_walk, reading=self.reading, stream=stream),
+        decoded = by_flow(rows).mapInArrow(
+            partial(_decode, reading=self.reading, stream=stream),
             from_arrow_schema(STREAMED),
         )
-        writer = walked.write.mode("overwrite").options(**_MARKED)
+        writer = decoded.write.mode("overwrite").options(**_MARKED)
         writer.parquet(to_write(self._folder(number)))
 
-    def _is_walked(self, number: int) -> bool:
+    def _is_decoded(self, number: int) -> bool:
         """Whether all of a batch is in its folder."""
         return (self._folder(number) / "_SUCCESS").exists()
 
     def _hand_out(self, spark: SparkSession, number: int) -> None:
-        """Give the sink the frames of a batch that is walked."""
+        """Give the sink the frames of a batch that is decoded."""
         staged = self._staged(spark, number)
         self.sink(staged.where("state IS NULL").select(*FRAMES.names), number)
 
@@ -127,7 +125,7 @@ class _Batches(msgspec.Struct, frozen=True):
         return staged.where("state IS NOT NULL").select(
             *(
                 values.get(field.name, F.lit(None)).cast(field.dataType).alias(field.name)
-                for field in from_arrow_schema(STREAMED_PACKETS)
+                for field in from_arrow_schema(STREAMED_CHUNKS)
             )
         )
 
@@ -144,12 +142,12 @@ def stream_frames(
     *paths: str,
     checkpoint: str | Path,
     sink: Sink,
-    reading: Reading = AS_USUAL,
+    reading: DecodeOptions = DEFAULT_OPTIONS,
     timeout: int = TIMEOUT,
     every: str | None = None,
     **options: str,
 ) -> StreamingQuery:
-    """Start a stream: ``sink(frames, number)`` for each batch, in the columns of ``walk.FRAMES``.
+    """Start a stream: ``sink(frames, number)`` for each batch, in the columns of `FRAMES`.
 
     ``every`` is the time between batches ("1 minute"); without it, what is there now is read, and
     the stream stops until it is started again. ``checkpoint`` is a folder of its own on a file
@@ -165,7 +163,7 @@ def stream_frames(
     else:
         packets = packets.option("path", paths[0])
     batches = _Batches(folder, sink, reading, timeout)
-    packets = packets.option("fileLog", str(folder.absolute() / "files"))
+    packets = packets.option("rows", "chunks").option("fileLog", str(folder.absolute() / "files"))
     writer = packets.load().writeStream.foreachBatch(batches.take)
     writer = writer.option("checkpointLocation", to_write(folder / "query"))
     if every is None:
@@ -183,13 +181,13 @@ def end_stream(
     spark: SparkSession,
     checkpoint: str | Path,
     sink: Sink,
-    reading: Reading = AS_USUAL,
+    reading: DecodeOptions = DEFAULT_OPTIONS,
 ) -> None:
     """No more files come: hand out what the connections of a stopped stream still have."""
     _Batches(Path(checkpoint), sink, reading, TIMEOUT).end(spark)
 
 
-def _walk(
-    batches: Iterable[pa.RecordBatch], reading: Reading, stream: Stream
+def _decode(
+    batches: Iterable[pa.RecordBatch], reading: DecodeOptions, stream: StreamTime
 ) -> Iterator[pa.RecordBatch]:
-    return walk(batches, reading, stream)
+    return decode_flows(batches, reading, stream)

@@ -26,12 +26,12 @@ from kafka_admin_proto.spark.paths import to_read
 from kafka_admin_proto.spark.stream.batches import end_stream, last_batch, stream_frames
 from kafka_admin_proto.spark.tables import derived as tables
 from kafka_admin_proto.spark.tables.audit_rows import OPERATIONS
-from kafka_admin_proto.spark.tables.pipeline import no_step, read_table, write, write_all
+from kafka_admin_proto.spark.tables.frame_rows import DEFAULT_OPTIONS, DecodeOptions
+from kafka_admin_proto.spark.tables.pipeline import no_progress, read_table, write, write_all
 from kafka_admin_proto.spark.tables.publish import TOPICS, Output
 from kafka_admin_proto.spark.tables.quorum_rows import QUORUM_APIS
 from kafka_admin_proto.spark.tables.staging import stage_frames, write_frames
 from kafka_admin_proto.spark.tables.topic_names import KNOWN, first
-from kafka_admin_proto.spark.tables.walk import AS_USUAL, Reading
 
 _DAY = timedelta(days=1)
 
@@ -43,10 +43,10 @@ def run_stream(
     *,
     every: str | None = None,
     end: bool = False,
-    reading: Reading = AS_USUAL,
+    reading: DecodeOptions = DEFAULT_OPTIONS,
     split_size: int = SPLIT_SIZE,
     settled: int = SETTLED,
-    step: Callable[[str], None] = no_step,
+    step: Callable[[str], None] = no_progress,
 ) -> None:
     """Take the files that appear below ``paths`` into the tables, until the query is stopped.
 
@@ -88,7 +88,7 @@ class _Topics(msgspec.Struct):
 class StreamTables:
     """The tables of a stream in ``output``, which this process holds."""
 
-    def __init__(self, output: Output, step: Callable[[str], None] = no_step) -> None:
+    def __init__(self, output: Output, step: Callable[[str], None] = no_progress) -> None:
         self._output = output
         self._step = step
 
@@ -114,7 +114,7 @@ class _Batch:
 
     def publish(self) -> None:
         output, made = self._output, self._made
-        staged = stage_frames(self._frames, output.staging / "walked")
+        staged = stage_frames(self._frames, output.staging / "decoded")
         self._topics.told = first([self._topics.told, staged.told])
         write_frames(self._spark, staged.groups, self._topics.told, made / "frames")
         dates = {each.name.partition("=")[2] for each in (made / "frames").glob("date=*")}

@@ -1,6 +1,6 @@
 """The pipeline: captures, request logs and the metadata log in, tables out.
 
-Captures are walked once, into files beside the tables. What they tell of topics is gathered from
+Captures are decoded once, into files beside the tables. What they tell of topics is gathered from
 there, and ``frames`` written with the names, see `staging`; the other tables are made from
 ``frames``.
 """
@@ -16,24 +16,24 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kafka_admin_proto.spark.frames import by_flow
 from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE, list_files
-from kafka_admin_proto.spark.ingest.packets import PACKETS
-from kafka_admin_proto.spark.ingest.skewed_flows import heavy_flows
+from kafka_admin_proto.spark.ingest.flows import by_flow
+from kafka_admin_proto.spark.ingest.skewed_flows import skewed_flows
 from kafka_admin_proto.spark.paths import to_read, to_write
 from kafka_admin_proto.spark.tables import derived as tables
+from kafka_admin_proto.spark.tables.decode_flows import decode_flows
+from kafka_admin_proto.spark.tables.frame_rows import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.spark.tables.publish import Output
 from kafka_admin_proto.spark.tables.schemas import TABLES
 from kafka_admin_proto.spark.tables.staging import Staged, stage_frames, write_frames
 from kafka_admin_proto.spark.tables.topic_names import KNOWN, Told, first
-from kafka_admin_proto.spark.tables.walk import AS_USUAL, Reading, walk
 
 #: Nobody reads the files that say a folder is whole: the tables are, always.
 _OPTIONS = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
 
 
-def no_step(name: str) -> None:
-    """Nobody wants to hear what is being done."""
+def no_progress(name: str) -> None:
+    """Progress callback that does nothing."""
 
 
 def run_batch(
@@ -42,22 +42,23 @@ def run_batch(
     output: Output,
     *,
     segments: Sequence[str] = (),
-    reading: Reading = AS_USUAL,
+    reading: DecodeOptions = DEFAULT_OPTIONS,
     split_size: int = SPLIT_SIZE,
-    step: Callable[[str], None] = no_step,
+    step: Callable[[str], None] = no_progress,
 ) -> None:
     """Make the tables of captures and request logs, and of ``segments`` of the metadata log.
 
     All of them replace those in ``output`` at once. ``step`` hears what is being done.
     """
-    walked, made = output.staging / "walked", output.staging / "tables"
+    decoded, made = output.staging / "decoded", output.staging / "tables"
     step("reading captures")
     staged = Staged([], {})
     if captures:
-        packets = spark.read.format("kafka_capture").option("splitSize", str(split_size))
-        heavy = heavy_flows(list_files(captures), split_size)
-        ordered = by_flow(packets.load(list(captures)).select(*PACKETS.names), heavy)
-        staged = stage_frames(ordered, walked, partial(walk, reading=reading))
+        source = spark.read.format("kafka_capture").option("rows", "chunks")
+        chunks = source.option("splitSize", str(split_size)).load(list(captures))
+        skewed = skewed_flows(list_files(captures), split_size)
+        decode = partial(decode_flows, options=reading)
+        staged = stage_frames(by_flow(chunks, skewed), decoded, decode)
     names = first([KNOWN, staged.told])
     step("writing frames")
     write_frames(spark, staged.groups, names, made / "frames")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from kafka_admin_proto.spark.tables.walk import FRAMES
+from kafka_admin_proto.spark.tables.frame_rows import FRAMES
 
 _TIME = pa.timestamp("us", tz="UTC")
 _TEXT = pa.string()
@@ -144,7 +144,7 @@ PROBLEMS = pa.schema(
     ]
 )
 
-#: Name → columns. ``frames`` has its date beside the columns of `walk.FRAMES`.
+#: Name → columns. ``frames`` has its date beside the columns of `frame_rows.FRAMES`.
 TABLES = {
     "frames": pa.schema([pa.field("date", _TEXT), *FRAMES]),
     "admin_audit": ADMIN_AUDIT,

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from kafka_admin_proto.spark.tables.frame_rows import FRAMES
 from kafka_admin_proto.spark.tables.topic_names import (
     TELLING,
     Told,
@@ -29,7 +30,6 @@ from kafka_admin_proto.spark.tables.topic_names import (
     first_told,
     resolved,
 )
-from kafka_admin_proto.spark.tables.walk import FRAMES
 
 #: The date of what has no time, and the api of what has none.
 NO_DATE, NO_API = "unknown", "none"

@@ -11,7 +11,7 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from kafka_admin_proto.spark.ingest import skewed_flows as heavy_flows
+from kafka_admin_proto.spark.ingest import skewed_flows
 from tests.capture.packets import CLIENT, SERVER, conversation, pcap
 from tests.capture.test_captures import USUAL
 from tests.spark.tables.test_pipeline import by_one_process, frames_in, make
@@ -22,7 +22,7 @@ SPLIT = 1 << 20
 
 @pytest.fixture
 def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heavy_flows, "_WORTH", 0)
+    monkeypatch.setattr(skewed_flows, "_WORTH", 0)
 
 
 def write(folder: Path, turns: Sequence[int]) -> list[str]:
@@ -39,14 +39,14 @@ def write(folder: Path, turns: Sequence[int]) -> list[str]:
 
 @pytest.mark.usefixtures("any_size")
 def test_the_heavy_one(tmp_path: Path) -> None:
-    (found,) = heavy_flows.heavy_flows(write(tmp_path, [40] * 20), SPLIT)
+    (found,) = skewed_flows.skewed_flows(write(tmp_path, [40] * 20), SPLIT)
     ports = {int.from_bytes(found[-4:-2], "big"), int.from_bytes(found[-2:], "big")}
     assert ports == {CLIENT[1], SERVER[1]}
 
 
 @pytest.mark.usefixtures("any_size")
 def test_none_is_heavy(tmp_path: Path) -> None:
-    assert heavy_flows.heavy_flows(write(tmp_path, [1] * 3), SPLIT) == []
+    assert skewed_flows.skewed_flows(write(tmp_path, [1] * 3), SPLIT) == []
 
 
 @pytest.mark.usefixtures("any_size")
@@ -56,12 +56,12 @@ def test_what_is_no_capture(tmp_path: Path) -> None:
     (tmp_path / "noise").write_bytes(bytes(range(256)) * 40)
     (tmp_path / "cut.pcap").write_bytes(pcap(conversation(USUAL))[:30])
     names = [str(tmp_path / each) for each in ("empty", "noise", "cut.pcap", "missing")]
-    assert heavy_flows.heavy_flows(names, SPLIT) == []
-    assert heavy_flows.heavy_flows([], SPLIT) == []
+    assert skewed_flows.skewed_flows(names, SPLIT) == []
+    assert skewed_flows.skewed_flows([], SPLIT) == []
 
 
 def test_small_captures_are_not_looked_at(tmp_path: Path) -> None:
-    assert heavy_flows.heavy_flows(write(tmp_path, [40]), SPLIT) == []
+    assert skewed_flows.skewed_flows(write(tmp_path, [40]), SPLIT) == []
 
 
 @pytest.mark.exhaustive
@@ -69,8 +69,8 @@ def test_small_captures_are_not_looked_at(tmp_path: Path) -> None:
 def test_frames_are_those_of_one_process(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(heavy_flows, "_SHARE", 0.02)
+    monkeypatch.setattr(skewed_flows, "_SHARE", 0.02)
     mixed = write_mixed(tmp_path / "captures")
-    assert heavy_flows.heavy_flows(list(map(str, mixed)), SPLIT)
+    assert skewed_flows.skewed_flows(list(map(str, mixed)), SPLIT)
     make(spark, tmp_path / "out", mixed)
     assert frames_in(spark, tmp_path / "out") == by_one_process(mixed, [])

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.spark.tables import staging
+from kafka_admin_proto.spark.tables.frame_rows import FRAMES
 from kafka_admin_proto.spark.tables.staging import Group, _files, stage
-from kafka_admin_proto.spark.tables.walk import FRAMES
 
 DAY = 86_400_000_000
 TIMES = st.none() | st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-3 * DAY, 3 * DAY)

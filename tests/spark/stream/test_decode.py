@@ -14,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.spark.ingest.chunks import pack
 from kafka_admin_proto.spark.ingest.files import look_at, parts_of
-from kafka_admin_proto.spark.ingest.packets import read_part
-from kafka_admin_proto.spark.tables.walk import AS_USUAL, STREAMED_PACKETS, Stream, walk
+from kafka_admin_proto.spark.ingest.packets import packet_rows
+from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_flows
+from kafka_admin_proto.spark.tables.frame_rows import DEFAULT_OPTIONS
 from tests.capture.packets import ACK, CLIENT, SERVER, Packet, conversation, pcap
 from tests.capture.test_captures import USUAL
 
@@ -58,26 +60,26 @@ class Streamed:
         (look,) = look_at([str(name)], 1 << 30)
         (part,) = parts_of([look], self._rank)
         self._rank += look.ranks
-        self._walk(list(read_part(part)), Stream(part.clock, 3600 * SECOND))
+        self._decode(list(pack(packet_rows(part))), StreamTime(part.clock, 3600 * SECOND))
 
     def end(self) -> None:
-        self._walk([], Stream(1 << 62, 0))
+        self._decode([], StreamTime(1 << 62, 0))
 
-    def _walk(self, packets: list[pa.RecordBatch], stream: Stream) -> None:
-        rows = [{**row, "state": None} for batch in packets for row in batch.to_pylist()]
+    def _decode(self, chunks: list[pa.RecordBatch], stream: StreamTime) -> None:
+        rows = [{**row, "state": None} for batch in chunks for row in batch.to_pylist()]
         for each in self.states:
-            none = dict.fromkeys(STREAMED_PACKETS.names)
+            none = dict.fromkeys(STREAMED_CHUNKS.names)
             own = {name: each[name] for name in ("flow", "clock", "state")}
             rows.append({**none, **own, "place": -1})
-        table = pa.Table.from_pylist(rows, STREAMED_PACKETS)
+        table = pa.Table.from_pylist(rows, STREAMED_CHUNKS)
         table = table.sort_by([("flow", "ascending"), ("place", "ascending")])
-        found = [row for batch in self._walked(table, stream) for row in batch.to_pylist()]
+        found = [row for batch in self._decoded(table, stream) for row in batch.to_pylist()]
         self.rows += [row for row in found if row["state"] is None]
         self.states = [row for row in found if row["state"] is not None]
 
     @staticmethod
-    def _walked(table: pa.Table, stream: Stream) -> Iterator[pa.RecordBatch]:
-        return walk(table.to_batches(), AS_USUAL, stream)
+    def _decoded(table: pa.Table, stream: StreamTime) -> Iterator[pa.RecordBatch]:
+        return decode_flows(table.to_batches(), DEFAULT_OPTIONS, stream)
 
 
 def cut(packets: Sequence[Packet], points: Sequence[int], folder: Path) -> list[Path]:
