@@ -13,6 +13,8 @@ __all__ = ["AddOffsetsToTxnRequest"]
 class AddOffsetsToTxnRequest(Message):
     """AddOffsetsToTxnRequest: request, api key 25, versions 0-4, flexible from 3.
 
+    Make a group's offsets part of a transaction.
+
     Fields:
 
     - ``transactional_id``: string, transactionalId. The transactional id, by which a producer is
@@ -20,7 +22,7 @@ class AddOffsetsToTxnRequest(Message):
     - ``producer_id``: int64, producerId. The id that a coordinator gave to the producer.
     - ``producer_epoch``: int16. The epoch of the producer's id. A higher one fences all producers
       with a lower one.
-    - ``group_id``: string, groupId. The group's id.
+    - ``group_id``: string, groupId. The group whose offsets the transaction will commit.
     """
 
     message_name: ClassVar[str] = "AddOffsetsToTxnRequest"

@@ -13,6 +13,8 @@ __all__ = ["AddOffsetsToTxnResponse"]
 class AddOffsetsToTxnResponse(Message):
     """AddOffsetsToTxnResponse: response, api key 25, versions 0-4, flexible from 3.
 
+    Whether the group's offsets belong to the transaction now.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends

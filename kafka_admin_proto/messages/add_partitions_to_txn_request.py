@@ -17,8 +17,8 @@ class AddPartitionsToTxnTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName, map key
-    - ``partitions``: []int32
+    - ``name``: string, topicName, map key. The topic's name.
+    - ``partitions``: []int32. The partitions' numbers.
     """
 
     name: str = ""
@@ -37,8 +37,9 @@ class AddPartitionsToTxnTransaction(StructValue):
       producer.
     - ``producer_epoch``: int16, versions 4+. The epoch of the producer's id. A higher one fences
       all producers with a lower one.
-    - ``verify_only``: bool, versions 4+
-    - ``topics``: []AddPartitionsToTxnTopic, versions 4+
+    - ``verify_only``: bool, versions 4+. Whether to check only that the partitions belong to the
+      transaction.
+    - ``topics``: []AddPartitionsToTxnTopic, versions 4+. The partitions to add, by topic.
     """
 
     transactional_id: str = ""
@@ -52,13 +53,21 @@ class AddPartitionsToTxnTransaction(StructValue):
 class AddPartitionsToTxnRequest(Message):
     """AddPartitionsToTxnRequest: request, api key 24, versions 0-5, flexible from 3.
 
+    Make partitions part of a transaction before records are written to them; brokers also use it to
+    check that they are.
+
     Fields:
 
-    - ``transactions``: []AddPartitionsToTxnTransaction, versions 4+
-    - ``v3_and_below_transactional_id``: string, versions 0-3, transactionalId
-    - ``v3_and_below_producer_id``: int64, versions 0-3, producerId
-    - ``v3_and_below_producer_epoch``: int16, versions 0-3
-    - ``v3_and_below_topics``: []AddPartitionsToTxnTopic, versions 0-3
+    - ``transactions``: []AddPartitionsToTxnTransaction, versions 4+. The transactions of the
+      request.
+    - ``v3_and_below_transactional_id``: string, versions 0-3, transactionalId. The transaction's
+      name, in versions of one transaction.
+    - ``v3_and_below_producer_id``: int64, versions 0-3, producerId. The producer's id, in versions
+      of one transaction.
+    - ``v3_and_below_producer_epoch``: int16, versions 0-3. The producer's epoch, in versions of one
+      transaction.
+    - ``v3_and_below_topics``: []AddPartitionsToTxnTopic, versions 0-3. The partitions to add, by
+      topic, in versions of one transaction.
     """
 
     message_name: ClassVar[str] = "AddPartitionsToTxnRequest"

@@ -23,7 +23,7 @@ class AddPartitionsToTxnPartitionResult(StructValue):
     Fields:
 
     - ``partition_index``: int32, map key. The partition's number, counted from 0.
-    - ``partition_error_code``: int16
+    - ``partition_error_code``: int16. 0, or the code of what went wrong.
     """
 
     partition_index: int = 0
@@ -36,8 +36,8 @@ class AddPartitionsToTxnTopicResult(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName, map key
-    - ``results_by_partition``: []AddPartitionsToTxnPartitionResult
+    - ``name``: string, topicName, map key. The topic's name.
+    - ``results_by_partition``: []AddPartitionsToTxnPartitionResult. The results, by partition.
     """
 
     name: str = ""
@@ -52,7 +52,7 @@ class AddPartitionsToTxnResult(StructValue):
 
     - ``transactional_id``: string, versions 4+, transactionalId, map key. The transactional id, by
       which a producer is known again after a restart.
-    - ``topic_results``: []AddPartitionsToTxnTopicResult, versions 4+
+    - ``topic_results``: []AddPartitionsToTxnTopicResult, versions 4+. The results, by topic.
     """
 
     transactional_id: str = ""
@@ -63,13 +63,17 @@ class AddPartitionsToTxnResult(StructValue):
 class AddPartitionsToTxnResponse(Message):
     """AddPartitionsToTxnResponse: response, api key 24, versions 0-5, flexible from 3.
 
+    Whether each partition belongs to its transaction now.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
       nothing more for so long. 0 when no quota was exceeded.
     - ``error_code``: int16, versions 4+, ignorable. The error, 0 if there was none.
-    - ``results_by_transaction``: []AddPartitionsToTxnResult, versions 4+
-    - ``results_by_topic_v3_and_below``: []AddPartitionsToTxnTopicResult, versions 0-3
+    - ``results_by_transaction``: []AddPartitionsToTxnResult, versions 4+. The transactions of the
+      request.
+    - ``results_by_topic_v3_and_below``: []AddPartitionsToTxnTopicResult, versions 0-3. The results,
+      by topic, in versions of one transaction.
     """
 
     message_name: ClassVar[str] = "AddPartitionsToTxnResponse"

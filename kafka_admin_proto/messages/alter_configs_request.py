@@ -17,8 +17,8 @@ class AlterableConfig(StructValue):
 
     Fields:
 
-    - ``name``: string, map key
-    - ``value``: string, nullable, secret by name
+    - ``name``: string, map key. The config's name.
+    - ``value``: string, nullable, secret by name. The config's value; null is refused.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"value": "name", "unknown_tagged_fields": ""}
@@ -33,9 +33,11 @@ class AlterConfigsResource(StructValue):
 
     Fields:
 
-    - ``resource_type``: int8, map key
-    - ``resource_name``: string, map key
-    - ``configs``: []AlterableConfig
+    - ``resource_type``: int8, map key. What the configs belong to: a topic, a broker, a broker's
+      loggers, a group or client metrics.
+    - ``resource_name``: string, map key. The topic's or group's name, or the broker's id; empty for
+      the default of all brokers.
+    - ``configs``: []AlterableConfig. All configs that the resource shall have.
     """
 
     secret_fields: ClassVar[dict[str, str]] = {"unknown_tagged_fields": ""}
@@ -49,10 +51,13 @@ class AlterConfigsResource(StructValue):
 class AlterConfigsRequest(Message):
     """AlterConfigsRequest: request, api key 33, versions 0-2, flexible from 2.
 
+    Replace the configs of resources: what is not named goes back to its default.
+    IncrementalAlterConfigs has taken its place.
+
     Fields:
 
-    - ``resources``: []AlterConfigsResource
-    - ``validate_only``: bool
+    - ``resources``: []AlterConfigsResource. The resources to change, each once.
+    - ``validate_only``: bool. Check everything and change nothing.
     """
 
     message_name: ClassVar[str] = "AlterConfigsRequest"

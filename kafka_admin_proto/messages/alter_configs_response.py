@@ -20,8 +20,10 @@ class AlterConfigsResourceResponse(StructValue):
     - ``error_code``: int16. The error, 0 if there was none.
     - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
       broker has nothing to add.
-    - ``resource_type``: int8
-    - ``resource_name``: string
+    - ``resource_type``: int8. What the configs belong to: a topic, a broker, a broker's loggers, a
+      group or client metrics.
+    - ``resource_name``: string. The topic's or group's name, or the broker's id; empty for the
+      default of all brokers.
     """
 
     error_code: int = 0
@@ -34,11 +36,13 @@ class AlterConfigsResourceResponse(StructValue):
 class AlterConfigsResponse(Message):
     """AlterConfigsResponse: response, api key 33, versions 0-2, flexible from 2.
 
+    What became of each resource.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
       nothing more for so long. 0 when no quota was exceeded.
-    - ``responses``: []AlterConfigsResourceResponse
+    - ``responses``: []AlterConfigsResourceResponse. The resources of the request.
     """
 
     message_name: ClassVar[str] = "AlterConfigsResponse"

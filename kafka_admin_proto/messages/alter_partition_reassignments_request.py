@@ -18,7 +18,8 @@ class ReassignablePartition(StructValue):
     Fields:
 
     - ``partition_index``: int32. The partition's number, counted from 0.
-    - ``replicas``: []int32, nullable, brokerId
+    - ``replicas``: []int32, nullable, brokerId. The brokers that shall have a replica, the
+      preferred leader first; null cancels the move.
     """
 
     partition_index: int = 0
@@ -31,8 +32,8 @@ class ReassignableTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
-    - ``partitions``: []ReassignablePartition
+    - ``name``: string, topicName. The topic's name.
+    - ``partitions``: []ReassignablePartition. What to move, by partition.
     """
 
     name: str = ""
@@ -43,11 +44,15 @@ class ReassignableTopic(StructValue):
 class AlterPartitionReassignmentsRequest(Message):
     """AlterPartitionReassignmentsRequest: request, api key 45, versions 0-1, flexible from 0.
 
+    Move partitions to other brokers, or cancel a move.
+
     Fields:
 
-    - ``timeout_ms``: int32
-    - ``allow_replication_factor_change``: bool, versions 1+
-    - ``topics``: []ReassignableTopic
+    - ``timeout_ms``: int32. How long, in milliseconds, the broker may wait for the change before it
+      answers.
+    - ``allow_replication_factor_change``: bool, versions 1+. Whether a partition may get more or
+      fewer replicas than it has.
+    - ``topics``: []ReassignableTopic. What to move, by topic.
     """
 
     message_name: ClassVar[str] = "AlterPartitionReassignmentsRequest"

@@ -38,8 +38,8 @@ class ReassignableTopicResponse(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
-    - ``partitions``: []ReassignablePartitionResponse
+    - ``name``: string, topicName. The topic's name.
+    - ``partitions``: []ReassignablePartitionResponse. The results, by partition.
     """
 
     name: str = ""
@@ -50,15 +50,18 @@ class ReassignableTopicResponse(StructValue):
 class AlterPartitionReassignmentsResponse(Message):
     """AlterPartitionReassignmentsResponse: response, api key 45, versions 0-1, flexible from 0.
 
+    Whether each move has begun.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
       nothing more for so long. 0 when no quota was exceeded.
-    - ``allow_replication_factor_change``: bool, versions 1+, ignorable
+    - ``allow_replication_factor_change``: bool, versions 1+, ignorable. Whether a partition may get
+      more or fewer replicas, as the request said.
     - ``error_code``: int16. The error, 0 if there was none.
     - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
       broker has nothing to add.
-    - ``responses``: []ReassignableTopicResponse
+    - ``responses``: []ReassignableTopicResponse. The results, by topic.
     """
 
     message_name: ClassVar[str] = "AlterPartitionReassignmentsResponse"

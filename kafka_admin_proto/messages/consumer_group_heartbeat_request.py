@@ -21,7 +21,7 @@ class TopicPartitions(StructValue):
 
     - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
       exists. All zeros stand for no id.
-    - ``partitions``: []int32
+    - ``partitions``: []int32. The partitions' numbers.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -32,18 +32,28 @@ class TopicPartitions(StructValue):
 class ConsumerGroupHeartbeatRequest(Message):
     """ConsumerGroupHeartbeatRequest: request, api key 68, versions 0-1, flexible from 0.
 
+    Join a consumer group of the new protocol, stay in it and leave it, all with one request.
+
     Fields:
 
     - ``group_id``: string, groupId. The group's id.
     - ``member_id``: string. The id that the coordinator gave to the group's member.
-    - ``member_epoch``: int32
-    - ``instance_id``: string, nullable
-    - ``rack_id``: string, nullable
-    - ``rebalance_timeout_ms``: int32
-    - ``subscribed_topic_names``: []string, nullable, topicName
-    - ``subscribed_topic_regex``: string, versions 1+, nullable
-    - ``server_assignor``: string, nullable
-    - ``topic_partitions``: []TopicPartitions, nullable
+    - ``member_epoch``: int32. The member's epoch: 0 joins, -1 leaves, -2 leaves for a while as a
+      static member.
+    - ``instance_id``: string, nullable. The name of a static member; null for a dynamic one, or if
+      it has not changed.
+    - ``rack_id``: string, nullable. The consumer's rack; null if it has none, or if it has not
+      changed.
+    - ``rebalance_timeout_ms``: int32. How long, in milliseconds, the member may take to give up
+      partitions; -1 if it has not changed.
+    - ``subscribed_topic_names``: []string, nullable, topicName. The topics that the member reads;
+      null if they have not changed.
+    - ``subscribed_topic_regex``: string, versions 1+, nullable. A pattern of topics that the member
+      reads; null if it has not changed.
+    - ``server_assignor``: string, nullable. The assignment strategy that the coordinator shall use;
+      null to leave it to the group.
+    - ``topic_partitions``: []TopicPartitions, nullable. The partitions that the member has now;
+      null if they have not changed.
     """
 
     message_name: ClassVar[str] = "ConsumerGroupHeartbeatRequest"

@@ -21,7 +21,7 @@ class TopicPartitions(StructValue):
 
     - ``topic_id``: uuid. The topic's id (KIP-516), which stays the same for as long as the topic
       exists. All zeros stand for no id.
-    - ``partitions``: []int32
+    - ``partitions``: []int32. The partitions' numbers.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -34,7 +34,7 @@ class Assignment(StructValue):
 
     Fields:
 
-    - ``topic_partitions``: []TopicPartitions
+    - ``topic_partitions``: []TopicPartitions. The partitions, by topic.
     """
 
     topic_partitions: list[TopicPartitions] = field(default_factory=list)
@@ -44,6 +44,8 @@ class Assignment(StructValue):
 class ConsumerGroupHeartbeatResponse(Message):
     """ConsumerGroupHeartbeatResponse: response, api key 68, versions 0-1, flexible from 0.
 
+    The member's epoch and, where it has changed, its assignment.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
@@ -51,10 +53,11 @@ class ConsumerGroupHeartbeatResponse(Message):
     - ``error_code``: int16. The error, 0 if there was none.
     - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
       broker has nothing to add.
-    - ``member_id``: string, nullable. The id that the coordinator gave to the group's member.
-    - ``member_epoch``: int32
-    - ``heartbeat_interval_ms``: int32
-    - ``assignment``: Assignment, nullable
+    - ``member_id``: string, nullable. The member's id; null if the coordinator did not make it.
+    - ``member_epoch``: int32. The member's epoch.
+    - ``heartbeat_interval_ms``: int32. After how many milliseconds the next heartbeat is due.
+    - ``assignment``: Assignment, nullable. The partitions that the member shall read; null if they
+      have not changed.
     """
 
     message_name: ClassVar[str] = "ConsumerGroupHeartbeatResponse"

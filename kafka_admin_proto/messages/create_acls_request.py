@@ -17,13 +17,14 @@ class AclCreation(StructValue):
 
     Fields:
 
-    - ``resource_type``: int8
-    - ``resource_name``: string
-    - ``resource_pattern_type``: int8, versions 1+
-    - ``principal``: string
-    - ``host``: string. The host name or address to connect to.
-    - ``operation``: int8
-    - ``permission_type``: int8
+    - ``resource_type``: int8. What it is about: a topic, a group, the cluster and so on.
+    - ``resource_name``: string. The resource's name, or what names start with; * for all of them.
+    - ``resource_pattern_type``: int8, versions 1+. How the resource's name is meant: literal or as
+      a prefix.
+    - ``principal``: string. Who it is about, such as User:alice.
+    - ``host``: string. The address that it is about; * for every one.
+    - ``operation``: int8. The operation, such as read, write or alter.
+    - ``permission_type``: int8. Whether it allows or denies.
     """
 
     resource_type: int = 0
@@ -39,9 +40,11 @@ class AclCreation(StructValue):
 class CreateAclsRequest(Message):
     """CreateAclsRequest: request, api key 30, versions 0-3, flexible from 2.
 
+    Create ACLs.
+
     Fields:
 
-    - ``creations``: []AclCreation
+    - ``creations``: []AclCreation. The ACLs to create.
     """
 
     message_name: ClassVar[str] = "CreateAclsRequest"

@@ -30,11 +30,13 @@ class AclCreationResult(StructValue):
 class CreateAclsResponse(Message):
     """CreateAclsResponse: response, api key 30, versions 0-3, flexible from 2.
 
+    What became of each ACL, in the order of the request.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
       nothing more for so long. 0 when no quota was exceeded.
-    - ``results``: []AclCreationResult
+    - ``results``: []AclCreationResult. The ACLs of the request.
     """
 
     message_name: ClassVar[str] = "CreateAclsResponse"

@@ -17,13 +17,14 @@ class DeleteAclsFilter(StructValue):
 
     Fields:
 
-    - ``resource_type_filter``: int8
-    - ``resource_name_filter``: string, nullable
-    - ``pattern_type_filter``: int8, versions 1+
-    - ``principal_filter``: string, nullable
-    - ``host_filter``: string, nullable
-    - ``operation``: int8
-    - ``permission_type``: int8
+    - ``resource_type_filter``: int8. The type of resource: topic, group, cluster and so on, or any.
+    - ``resource_name_filter``: string, nullable. The resource's name; null for any.
+    - ``pattern_type_filter``: int8, versions 1+. How names are meant: literal, as a prefix, either,
+      or every pattern that covers the name.
+    - ``principal_filter``: string, nullable. Who the ACLs are about; null for anybody.
+    - ``host_filter``: string, nullable. The address that the ACLs name; null for any.
+    - ``operation``: int8. The operation, or any.
+    - ``permission_type``: int8. Allow, deny, or any.
     """
 
     resource_type_filter: int = 0
@@ -39,9 +40,11 @@ class DeleteAclsFilter(StructValue):
 class DeleteAclsRequest(Message):
     """DeleteAclsRequest: request, api key 31, versions 0-3, flexible from 2.
 
+    Delete the ACLs that match filters.
+
     Fields:
 
-    - ``filters``: []DeleteAclsFilter
+    - ``filters``: []DeleteAclsFilter. The filters.
     """
 
     message_name: ClassVar[str] = "DeleteAclsRequest"

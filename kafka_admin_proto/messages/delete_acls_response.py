@@ -20,13 +20,13 @@ class DeleteAclsMatchingAcl(StructValue):
     - ``error_code``: int16. The error, 0 if there was none.
     - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
       broker has nothing to add.
-    - ``resource_type``: int8
-    - ``resource_name``: string
-    - ``pattern_type``: int8, versions 1+
-    - ``principal``: string
-    - ``host``: string. The host name or address to connect to.
-    - ``operation``: int8
-    - ``permission_type``: int8
+    - ``resource_type``: int8. What it is about: a topic, a group, the cluster and so on.
+    - ``resource_name``: string. The resource's name, or what names start with.
+    - ``pattern_type``: int8, versions 1+. How the resource's name is meant: literal or as a prefix.
+    - ``principal``: string. Who it is about, such as User:alice.
+    - ``host``: string. The address that it is about; * for every one.
+    - ``operation``: int8. The operation, such as read, write or alter.
+    - ``permission_type``: int8. Whether it allows or denies.
     """
 
     error_code: int = 0
@@ -49,7 +49,7 @@ class DeleteAclsFilterResult(StructValue):
     - ``error_code``: int16. The error, 0 if there was none.
     - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
       broker has nothing to add.
-    - ``matching_acls``: []DeleteAclsMatchingAcl
+    - ``matching_acls``: []DeleteAclsMatchingAcl. The ACLs that matched.
     """
 
     error_code: int = 0
@@ -61,11 +61,13 @@ class DeleteAclsFilterResult(StructValue):
 class DeleteAclsResponse(Message):
     """DeleteAclsResponse: response, api key 31, versions 0-3, flexible from 2.
 
+    The ACLs that each filter has deleted, in the order of the request.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
       nothing more for so long. 0 when no quota was exceeded.
-    - ``filter_results``: []DeleteAclsFilterResult
+    - ``filter_results``: []DeleteAclsFilterResult. The filters of the request.
     """
 
     message_name: ClassVar[str] = "DeleteAclsResponse"

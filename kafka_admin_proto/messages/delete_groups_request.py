@@ -15,9 +15,11 @@ __all__ = ["DeleteGroupsRequest"]
 class DeleteGroupsRequest(Message):
     """DeleteGroupsRequest: request, api key 42, versions 0-3, flexible from 2.
 
+    Delete groups that have no members.
+
     Fields:
 
-    - ``groups_names``: []string, groupId
+    - ``groups_names``: []string, groupId. The groups' names.
     """
 
     message_name: ClassVar[str] = "DeleteGroupsRequest"

@@ -32,11 +32,13 @@ class DeletableGroupResult(StructValue):
 class DeleteGroupsResponse(Message):
     """DeleteGroupsResponse: response, api key 42, versions 0-3, flexible from 2.
 
+    What became of each group.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
       nothing more for so long. 0 when no quota was exceeded.
-    - ``results``: []DeletableGroupResult
+    - ``results``: []DeletableGroupResult. The groups of the request.
     """
 
     message_name: ClassVar[str] = "DeleteGroupsResponse"

@@ -17,10 +17,10 @@ class AclDescription(StructValue):
 
     Fields:
 
-    - ``principal``: string
-    - ``host``: string. The host name or address to connect to.
-    - ``operation``: int8
-    - ``permission_type``: int8
+    - ``principal``: string. Who it is about, such as User:alice.
+    - ``host``: string. The address that it is about; * for every one.
+    - ``operation``: int8. The operation, such as read, write or alter.
+    - ``permission_type``: int8. Whether it allows or denies.
     """
 
     principal: str = ""
@@ -35,10 +35,10 @@ class DescribeAclsResource(StructValue):
 
     Fields:
 
-    - ``resource_type``: int8
-    - ``resource_name``: string
-    - ``pattern_type``: int8, versions 1+
-    - ``acls``: []AclDescription
+    - ``resource_type``: int8. What it is: a topic, a group, the cluster and so on.
+    - ``resource_name``: string. The resource's name, or what names start with.
+    - ``pattern_type``: int8, versions 1+. How the resource's name is meant: literal or as a prefix.
+    - ``acls``: []AclDescription. The ACLs of the resource.
     """
 
     resource_type: int = 0
@@ -51,6 +51,8 @@ class DescribeAclsResource(StructValue):
 class DescribeAclsResponse(Message):
     """DescribeAclsResponse: response, api key 29, versions 0-3, flexible from 2.
 
+    The ACLs that match, by resource.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
@@ -58,7 +60,7 @@ class DescribeAclsResponse(Message):
     - ``error_code``: int16. The error, 0 if there was none.
     - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
       broker has nothing to add.
-    - ``resources``: []DescribeAclsResource
+    - ``resources``: []DescribeAclsResource. The resources that have such ACLs.
     """
 
     message_name: ClassVar[str] = "DescribeAclsResponse"

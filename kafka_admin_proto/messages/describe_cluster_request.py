@@ -13,11 +13,15 @@ __all__ = ["DescribeClusterRequest"]
 class DescribeClusterRequest(Message):
     """DescribeClusterRequest: request, api key 60, versions 0-2, flexible from 0.
 
+    Ask for the cluster's brokers or controllers.
+
     Fields:
 
-    - ``include_cluster_authorized_operations``: bool
-    - ``endpoint_type``: int8, versions 1+
-    - ``include_fenced_brokers``: bool, versions 2+
+    - ``include_cluster_authorized_operations``: bool. Whether to answer what the client may do with
+      the cluster.
+    - ``endpoint_type``: int8, versions 1+. Whose addresses to answer: 1 brokers', 2 controllers'.
+    - ``include_fenced_brokers``: bool, versions 2+. Whether to list brokers that are fenced, which
+      serve nobody.
     """
 
     message_name: ClassVar[str] = "DescribeClusterRequest"

@@ -17,12 +17,12 @@ class DescribeClusterBroker(StructValue):
 
     Fields:
 
-    - ``broker_id``: int32, brokerId, map key
+    - ``broker_id``: int32, brokerId, map key. The node's id.
     - ``host``: string. The host name or address to connect to.
     - ``port``: int32. The port to connect to.
     - ``rack``: string, nullable. The rack that the broker is in, null if it was configured without
       one.
-    - ``is_fenced``: bool, versions 2+
+    - ``is_fenced``: bool, versions 2+. Whether the broker is fenced, and so serves nobody.
     """
 
     broker_id: int = 0
@@ -36,6 +36,8 @@ class DescribeClusterBroker(StructValue):
 class DescribeClusterResponse(Message):
     """DescribeClusterResponse: response, api key 60, versions 0-2, flexible from 0.
 
+    The nodes of the cluster.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
@@ -43,11 +45,13 @@ class DescribeClusterResponse(Message):
     - ``error_code``: int16. The error, 0 if there was none.
     - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
       broker has nothing to add.
-    - ``endpoint_type``: int8, versions 1+
+    - ``endpoint_type``: int8, versions 1+. Whose addresses these are: 1 brokers', 2 controllers'.
     - ``cluster_id``: string. The cluster's id.
-    - ``controller_id``: int32, brokerId. The controller's id.
-    - ``brokers``: []DescribeClusterBroker
-    - ``cluster_authorized_operations``: int32
+    - ``controller_id``: int32, brokerId. The broker or controller to send administrative requests
+      to; -1 if there is none.
+    - ``brokers``: []DescribeClusterBroker. The nodes.
+    - ``cluster_authorized_operations``: int32. What the client may do with the cluster, one bit for
+      each operation; the smallest int32 if it did not ask.
     """
 
     message_name: ClassVar[str] = "DescribeClusterResponse"

@@ -17,8 +17,8 @@ class DescribableLogDirTopic(StructValue):
 
     Fields:
 
-    - ``topic``: string, topicName, map key
-    - ``partitions``: []int32
+    - ``topic``: string, topicName, map key. The topic's name.
+    - ``partitions``: []int32. The partitions' numbers.
     """
 
     topic: str = ""
@@ -29,9 +29,12 @@ class DescribableLogDirTopic(StructValue):
 class DescribeLogDirsRequest(Message):
     """DescribeLogDirsRequest: request, api key 35, versions 0-5, flexible from 2.
 
+    Ask which replicas are in which log directory of a broker, and how large they are.
+
     Fields:
 
-    - ``topics``: []DescribableLogDirTopic, nullable
+    - ``topics``: []DescribableLogDirTopic, nullable. The partitions asked for, by topic; null for
+      all.
     """
 
     message_name: ClassVar[str] = "DescribeLogDirsRequest"

@@ -23,9 +23,10 @@ class DescribeLogDirsPartition(StructValue):
     Fields:
 
     - ``partition_index``: int32. The partition's number, counted from 0.
-    - ``partition_size``: int64
-    - ``offset_lag``: int64
-    - ``is_future_key``: bool
+    - ``partition_size``: int64. The bytes of the replica's segments.
+    - ``offset_lag``: int64. How many records the replica is behind: the high watermark's distance,
+      or for a future replica that to the present one.
+    - ``is_future_key``: bool. Whether it will take the place of the replica in another directory.
     """
 
     partition_index: int = 0
@@ -40,8 +41,8 @@ class DescribeLogDirsTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
-    - ``partitions``: []DescribeLogDirsPartition
+    - ``name``: string, topicName. The topic's name.
+    - ``partitions``: []DescribeLogDirsPartition. The replicas in it, by partition.
     """
 
     name: str = ""
@@ -55,11 +56,11 @@ class DescribeLogDirsResult(StructValue):
     Fields:
 
     - ``error_code``: int16. The error, 0 if there was none.
-    - ``log_dir``: string
-    - ``topics``: []DescribeLogDirsTopic
-    - ``total_bytes``: int64, versions 4+, ignorable
-    - ``usable_bytes``: int64, versions 4+, ignorable
-    - ``is_cordoned``: bool, versions 5+, ignorable
+    - ``log_dir``: string. The directory's absolute path.
+    - ``topics``: []DescribeLogDirsTopic. The replicas in it, by topic.
+    - ``total_bytes``: int64, versions 4+, ignorable. The bytes of the volume; -1 if unknown.
+    - ``usable_bytes``: int64, versions 4+, ignorable. The bytes that are free there; -1 if unknown.
+    - ``is_cordoned``: bool, versions 5+, ignorable. Whether no new replicas are placed there.
     """
 
     error_code: int = 0
@@ -74,12 +75,14 @@ class DescribeLogDirsResult(StructValue):
 class DescribeLogDirsResponse(Message):
     """DescribeLogDirsResponse: response, api key 35, versions 0-5, flexible from 2.
 
+    The broker's log directories.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
       nothing more for so long. 0 when no quota was exceeded.
     - ``error_code``: int16, versions 3+, ignorable. The error, 0 if there was none.
-    - ``results``: []DescribeLogDirsResult
+    - ``results``: []DescribeLogDirsResult. The log directories.
     """
 
     message_name: ClassVar[str] = "DescribeLogDirsResponse"

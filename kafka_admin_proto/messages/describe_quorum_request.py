@@ -30,7 +30,7 @@ class TopicData(StructValue):
     Fields:
 
     - ``topic_name``: string, topicName. The topic's name.
-    - ``partitions``: []PartitionData
+    - ``partitions``: []PartitionData. Its one partition.
     """
 
     topic_name: str = ""
@@ -41,9 +41,11 @@ class TopicData(StructValue):
 class DescribeQuorumRequest(Message):
     """DescribeQuorumRequest: request, api key 55, versions 0-2, flexible from 0.
 
+    Ask for the state of the quorum.
+
     Fields:
 
-    - ``topics``: []TopicData
+    - ``topics``: []TopicData. The metadata topic.
     """
 
     message_name: ClassVar[str] = "DescribeQuorumRequest"

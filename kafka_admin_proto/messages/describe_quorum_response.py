@@ -26,11 +26,13 @@ class ReplicaState(StructValue):
 
     Fields:
 
-    - ``replica_id``: int32, brokerId
-    - ``replica_directory_id``: uuid, versions 2+
-    - ``log_end_offset``: int64
-    - ``last_fetch_timestamp``: int64, versions 1+, ignorable
-    - ``last_caught_up_timestamp``: int64, versions 1+, ignorable
+    - ``replica_id``: int32, brokerId. The voter's id.
+    - ``replica_directory_id``: uuid, versions 2+. The id of the replica's log directory.
+    - ``log_end_offset``: int64. Where its log ends; -1 if unknown.
+    - ``last_fetch_timestamp``: int64, versions 1+, ignorable. When it last fetched, in the leader's
+      time in milliseconds; -1 if unknown.
+    - ``last_caught_up_timestamp``: int64, versions 1+, ignorable. When it last had everything, in
+      the leader's time in milliseconds; -1 if unknown.
     """
 
     replica_id: int = 0
@@ -50,11 +52,11 @@ class PartitionData(StructValue):
     - ``error_code``: int16. The error, 0 if there was none.
     - ``error_message``: string, versions 2+, nullable, ignorable. The error in words. Null if there
       was none, or if the broker has nothing to add.
-    - ``leader_id``: int32, brokerId
-    - ``leader_epoch``: int32
-    - ``high_watermark``: int64
-    - ``current_voters``: []ReplicaState
-    - ``observers``: []ReplicaState
+    - ``leader_id``: int32, brokerId. The leader's id; -1 if unknown.
+    - ``leader_epoch``: int32. The leader's epoch: it grows with every election.
+    - ``high_watermark``: int64. The offset up to which a majority has the records.
+    - ``current_voters``: []ReplicaState. The voters.
+    - ``observers``: []ReplicaState. The observers: brokers and controllers that have no vote.
     """
 
     partition_index: int = 0
@@ -74,7 +76,7 @@ class TopicData(StructValue):
     Fields:
 
     - ``topic_name``: string, topicName. The topic's name.
-    - ``partitions``: []PartitionData
+    - ``partitions``: []PartitionData. Its one partition.
     """
 
     topic_name: str = ""
@@ -87,7 +89,7 @@ class Listener(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 2+, map key
+    - ``name``: string, versions 2+, map key. The listener's name.
     - ``host``: string, versions 2+. The host name or address to connect to.
     - ``port``: uint16, versions 2+. The port to connect to.
     """
@@ -103,8 +105,8 @@ class Node(StructValue):
 
     Fields:
 
-    - ``node_id``: int32, versions 2+, brokerId, map key
-    - ``listeners``: []Listener, versions 2+
+    - ``node_id``: int32, versions 2+, brokerId, map key. The broker's id.
+    - ``listeners``: []Listener, versions 2+. The controller's addresses, one for each listener.
     """
 
     node_id: int = 0
@@ -115,13 +117,15 @@ class Node(StructValue):
 class DescribeQuorumResponse(Message):
     """DescribeQuorumResponse: response, api key 55, versions 0-2, flexible from 0.
 
+    The quorum's leader, and how far each voter and observer has come.
+
     Fields:
 
     - ``error_code``: int16. The error, 0 if there was none.
     - ``error_message``: string, versions 2+, nullable, ignorable. The error in words. Null if there
       was none, or if the broker has nothing to add.
-    - ``topics``: []TopicData
-    - ``nodes``: []Node, versions 2+
+    - ``topics``: []TopicData. The metadata topic.
+    - ``nodes``: []Node, versions 2+. The addresses of the controllers.
     """
 
     message_name: ClassVar[str] = "DescribeQuorumResponse"

@@ -17,7 +17,7 @@ class TopicRequest(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
+    - ``name``: string, topicName. The topic's name.
     """
 
     name: str = ""
@@ -29,8 +29,8 @@ class Cursor(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName. The topic's name.
-    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``topic_name``: string, topicName. The topic to go on with.
+    - ``partition_index``: int32. The partition to go on with.
     """
 
     topic_name: str = ""
@@ -41,11 +41,13 @@ class Cursor(StructValue):
 class DescribeTopicPartitionsRequest(Message):
     """DescribeTopicPartitionsRequest: request, api key 75, versions 0, flexible from 0.
 
+    Ask for topics page by page, with the replicas that may become leaders.
+
     Fields:
 
-    - ``topics``: []TopicRequest
-    - ``response_partition_limit``: int32
-    - ``cursor``: Cursor, nullable
+    - ``topics``: []TopicRequest. The topics asked for; empty for all.
+    - ``response_partition_limit``: int32. How many partitions the response may have.
+    - ``cursor``: Cursor, nullable. Where to go on; null for the start.
     """
 
     message_name: ClassVar[str] = "DescribeTopicPartitionsRequest"

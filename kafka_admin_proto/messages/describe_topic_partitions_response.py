@@ -26,13 +26,17 @@ class DescribeTopicPartitionsResponsePartition(StructValue):
 
     - ``error_code``: int16. The error, 0 if there was none.
     - ``partition_index``: int32. The partition's number, counted from 0.
-    - ``leader_id``: int32, brokerId
-    - ``leader_epoch``: int32, ignorable
-    - ``replica_nodes``: []int32, brokerId
-    - ``isr_nodes``: []int32, brokerId
-    - ``eligible_leader_replicas``: []int32, nullable, brokerId
-    - ``last_known_elr``: []int32, nullable, brokerId
-    - ``offline_replicas``: []int32, brokerId, ignorable
+    - ``leader_id``: int32, brokerId. The broker that leads the partition; -1 if there is none.
+    - ``leader_epoch``: int32, ignorable. The leader's epoch: it grows with every election.
+    - ``replica_nodes``: []int32, brokerId. The brokers that have a replica, the preferred leader
+      first.
+    - ``isr_nodes``: []int32, brokerId. The brokers whose replicas are in sync with the leader.
+    - ``eligible_leader_replicas``: []int32, nullable, brokerId. The brokers out of sync that may
+      still be elected without losing records; null if there are none.
+    - ``last_known_elr``: []int32, nullable, brokerId. The brokers that were eligible before the
+      last one was lost; null if there are none.
+    - ``offline_replicas``: []int32, brokerId, ignorable. The brokers with a replica that is not
+      available.
     """
 
     error_code: int = 0
@@ -53,12 +57,14 @@ class DescribeTopicPartitionsResponseTopic(StructValue):
     Fields:
 
     - ``error_code``: int16. The error, 0 if there was none.
-    - ``name``: string, nullable, topicName, map key
+    - ``name``: string, nullable, topicName, map key. The topic's name; null where the client may
+      not know it.
     - ``topic_id``: uuid, ignorable. The topic's id (KIP-516), which stays the same for as long as
       the topic exists. All zeros stand for no id.
-    - ``is_internal``: bool, ignorable
-    - ``partitions``: []DescribeTopicPartitionsResponsePartition
-    - ``topic_authorized_operations``: int32
+    - ``is_internal``: bool, ignorable. Whether Kafka keeps state of its own in this topic.
+    - ``partitions``: []DescribeTopicPartitionsResponsePartition. The topic's partitions.
+    - ``topic_authorized_operations``: int32. What the client may do with the topic, one bit for
+      each operation.
     """
 
     error_code: int = 0
@@ -75,8 +81,8 @@ class Cursor(StructValue):
 
     Fields:
 
-    - ``topic_name``: string, topicName. The topic's name.
-    - ``partition_index``: int32. The partition's number, counted from 0.
+    - ``topic_name``: string, topicName. The topic to go on with.
+    - ``partition_index``: int32. The partition to go on with.
     """
 
     topic_name: str = ""
@@ -87,12 +93,14 @@ class Cursor(StructValue):
 class DescribeTopicPartitionsResponse(Message):
     """DescribeTopicPartitionsResponse: response, api key 75, versions 0, flexible from 0.
 
+    A page of topics and partitions.
+
     Fields:
 
     - ``throttle_time_ms``: int32, ignorable. How long the client was over a quota, in milliseconds;
       it sends nothing more for so long. 0 when no quota was exceeded.
-    - ``topics``: []DescribeTopicPartitionsResponseTopic
-    - ``next_cursor``: Cursor, nullable
+    - ``topics``: []DescribeTopicPartitionsResponseTopic. The topics of this page.
+    - ``next_cursor``: Cursor, nullable. Where the next page starts; null on the last one.
     """
 
     message_name: ClassVar[str] = "DescribeTopicPartitionsResponse"

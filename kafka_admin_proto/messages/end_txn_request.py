@@ -13,6 +13,8 @@ __all__ = ["EndTxnRequest"]
 class EndTxnRequest(Message):
     """EndTxnRequest: request, api key 26, versions 0-5, flexible from 3.
 
+    Commit or abort a transaction.
+
     Fields:
 
     - ``transactional_id``: string, transactionalId. The transactional id, by which a producer is
@@ -20,7 +22,7 @@ class EndTxnRequest(Message):
     - ``producer_id``: int64, producerId. The id that a coordinator gave to the producer.
     - ``producer_epoch``: int16. The epoch of the producer's id. A higher one fences all producers
       with a lower one.
-    - ``committed``: bool
+    - ``committed``: bool. True to commit, false to abort.
     """
 
     message_name: ClassVar[str] = "EndTxnRequest"

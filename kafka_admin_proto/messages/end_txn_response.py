@@ -13,15 +13,17 @@ __all__ = ["EndTxnResponse"]
 class EndTxnResponse(Message):
     """EndTxnResponse: response, api key 26, versions 0-5, flexible from 3.
 
+    Whether the transaction will end so.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
       nothing more for so long. 0 when no quota was exceeded.
     - ``error_code``: int16. The error, 0 if there was none.
-    - ``producer_id``: int64, versions 5+, producerId, ignorable. The id that a coordinator gave to
-      the producer.
-    - ``producer_epoch``: int16, versions 5+, ignorable. The epoch of the producer's id. A higher
-      one fences all producers with a lower one.
+    - ``producer_id``: int64, versions 5+, producerId, ignorable. The producer's id for its next
+      transaction; -1 in versions where it stays.
+    - ``producer_epoch``: int16, versions 5+, ignorable. The producer's epoch for its next
+      transaction; -1 in versions where it stays.
     """
 
     message_name: ClassVar[str] = "EndTxnResponse"

@@ -17,8 +17,8 @@ class ListPartitionReassignmentsTopics(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
-    - ``partition_indexes``: []int32
+    - ``name``: string, topicName. The topic's name.
+    - ``partition_indexes``: []int32. The partitions' numbers.
     """
 
     name: str = ""
@@ -29,10 +29,14 @@ class ListPartitionReassignmentsTopics(StructValue):
 class ListPartitionReassignmentsRequest(Message):
     """ListPartitionReassignmentsRequest: request, api key 46, versions 0, flexible from 0.
 
+    Ask for the moves that are under way.
+
     Fields:
 
-    - ``timeout_ms``: int32
-    - ``topics``: []ListPartitionReassignmentsTopics, nullable
+    - ``timeout_ms``: int32. How long, in milliseconds, the broker may wait for the change before it
+      answers.
+    - ``topics``: []ListPartitionReassignmentsTopics, nullable. The partitions asked for, by topic;
+      null for all.
     """
 
     message_name: ClassVar[str] = "ListPartitionReassignmentsRequest"

@@ -22,9 +22,9 @@ class OngoingPartitionReassignment(StructValue):
     Fields:
 
     - ``partition_index``: int32. The partition's number, counted from 0.
-    - ``replicas``: []int32, brokerId
-    - ``adding_replicas``: []int32, brokerId
-    - ``removing_replicas``: []int32, brokerId
+    - ``replicas``: []int32, brokerId. The brokers that have a replica, the preferred leader first.
+    - ``adding_replicas``: []int32, brokerId. The replicas that a reassignment adds.
+    - ``removing_replicas``: []int32, brokerId. The replicas that a reassignment removes.
     """
 
     partition_index: int = 0
@@ -39,8 +39,8 @@ class OngoingTopicReassignment(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName
-    - ``partitions``: []OngoingPartitionReassignment
+    - ``name``: string, topicName. The topic's name.
+    - ``partitions``: []OngoingPartitionReassignment. The moves, by partition.
     """
 
     name: str = ""
@@ -51,6 +51,8 @@ class OngoingTopicReassignment(StructValue):
 class ListPartitionReassignmentsResponse(Message):
     """ListPartitionReassignmentsResponse: response, api key 46, versions 0, flexible from 0.
 
+    The moves that are under way.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
@@ -58,7 +60,7 @@ class ListPartitionReassignmentsResponse(Message):
     - ``error_code``: int16. The error, 0 if there was none.
     - ``error_message``: string, nullable. The error in words. Null if there was none, or if the
       broker has nothing to add.
-    - ``topics``: []OngoingTopicReassignment
+    - ``topics``: []OngoingTopicReassignment. The moves, by topic.
     """
 
     message_name: ClassVar[str] = "ListPartitionReassignmentsResponse"

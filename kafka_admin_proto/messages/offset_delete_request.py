@@ -28,8 +28,8 @@ class OffsetDeleteRequestTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName, map key
-    - ``partitions``: []OffsetDeleteRequestPartition
+    - ``name``: string, topicName, map key. The topic's name.
+    - ``partitions``: []OffsetDeleteRequestPartition. The offsets to delete, by partition.
     """
 
     name: str = ""
@@ -39,10 +39,12 @@ class OffsetDeleteRequestTopic(StructValue):
 class OffsetDeleteRequest(Message):
     """OffsetDeleteRequest: request, api key 47, versions 0.
 
+    Delete offsets that a group has stored.
+
     Fields:
 
     - ``group_id``: string, groupId. The group's id.
-    - ``topics``: []OffsetDeleteRequestTopic
+    - ``topics``: []OffsetDeleteRequestTopic. The offsets to delete, by topic.
     """
 
     message_name: ClassVar[str] = "OffsetDeleteRequest"

@@ -30,8 +30,8 @@ class OffsetDeleteResponseTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, topicName, map key
-    - ``partitions``: []OffsetDeleteResponsePartition
+    - ``name``: string, topicName, map key. The topic's name.
+    - ``partitions``: []OffsetDeleteResponsePartition. The results, by partition.
     """
 
     name: str = ""
@@ -41,12 +41,14 @@ class OffsetDeleteResponseTopic(StructValue):
 class OffsetDeleteResponse(Message):
     """OffsetDeleteResponse: response, api key 47, versions 0.
 
+    Whether each offset was deleted.
+
     Fields:
 
     - ``error_code``: int16. The error, 0 if there was none.
     - ``throttle_time_ms``: int32, ignorable. How long the client was over a quota, in milliseconds;
       it sends nothing more for so long. 0 when no quota was exceeded.
-    - ``topics``: []OffsetDeleteResponseTopic
+    - ``topics``: []OffsetDeleteResponseTopic. The results, by topic.
     """
 
     message_name: ClassVar[str] = "OffsetDeleteResponse"

@@ -24,9 +24,10 @@ class TxnOffsetCommitRequestPartition(StructValue):
     Fields:
 
     - ``partition_index``: int32. The partition's number, counted from 0.
-    - ``committed_offset``: int64
-    - ``committed_leader_epoch``: int32, versions 2+, ignorable
-    - ``committed_metadata``: string, nullable
+    - ``committed_offset``: int64. The next offset to be read.
+    - ``committed_leader_epoch``: int32, versions 2+, ignorable. The epoch of the last record read;
+      -1 if unknown.
+    - ``committed_metadata``: string, nullable. A text that the consumer keeps beside the offset.
     """
 
     partition_index: int = 0
@@ -41,10 +42,10 @@ class TxnOffsetCommitRequestTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 0-5, topicName, ignorable
+    - ``name``: string, versions 0-5, topicName, ignorable. The topic's name.
     - ``topic_id``: uuid, versions 6+, ignorable. The topic's id (KIP-516), which stays the same for
       as long as the topic exists. All zeros stand for no id.
-    - ``partitions``: []TxnOffsetCommitRequestPartition
+    - ``partitions``: []TxnOffsetCommitRequestPartition. The offsets, by partition.
     """
 
     name: str = ""
@@ -56,6 +57,8 @@ class TxnOffsetCommitRequestTopic(StructValue):
 class TxnOffsetCommitRequest(Message):
     """TxnOffsetCommitRequest: request, api key 28, versions 0-6, flexible from 3.
 
+    Store how far a group has read, to count when the transaction commits.
+
     Fields:
 
     - ``transactional_id``: string, transactionalId. The transactional id, by which a producer is
@@ -64,11 +67,12 @@ class TxnOffsetCommitRequest(Message):
     - ``producer_id``: int64, producerId. The id that a coordinator gave to the producer.
     - ``producer_epoch``: int16. The epoch of the producer's id. A higher one fences all producers
       with a lower one.
-    - ``generation_id_or_member_epoch``: int32, versions 3+, formerly GenerationId
+    - ``generation_id_or_member_epoch``: int32, versions 3+, formerly GenerationId. The generation
+      or the member's epoch; -1 from those who are no member.
     - ``member_id``: string, versions 3+. The id that the coordinator gave to the group's member.
     - ``group_instance_id``: string, versions 3+, nullable. The id that a static member has chosen
       for itself (KIP-345); null for a dynamic member.
-    - ``topics``: []TxnOffsetCommitRequestTopic
+    - ``topics``: []TxnOffsetCommitRequestTopic. The offsets, by topic.
     """
 
     message_name: ClassVar[str] = "TxnOffsetCommitRequest"

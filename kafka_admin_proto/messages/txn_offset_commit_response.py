@@ -37,10 +37,10 @@ class TxnOffsetCommitResponseTopic(StructValue):
 
     Fields:
 
-    - ``name``: string, versions 0-5, topicName, ignorable
+    - ``name``: string, versions 0-5, topicName, ignorable. The topic's name.
     - ``topic_id``: uuid, versions 6+, ignorable. The topic's id (KIP-516), which stays the same for
       as long as the topic exists. All zeros stand for no id.
-    - ``partitions``: []TxnOffsetCommitResponsePartition
+    - ``partitions``: []TxnOffsetCommitResponsePartition. The results, by partition.
     """
 
     name: str = ""
@@ -52,11 +52,13 @@ class TxnOffsetCommitResponseTopic(StructValue):
 class TxnOffsetCommitResponse(Message):
     """TxnOffsetCommitResponse: response, api key 28, versions 0-6, flexible from 3.
 
+    Whether each offset was taken.
+
     Fields:
 
     - ``throttle_time_ms``: int32. How long the client was over a quota, in milliseconds; it sends
       nothing more for so long. 0 when no quota was exceeded.
-    - ``topics``: []TxnOffsetCommitResponseTopic
+    - ``topics``: []TxnOffsetCommitResponseTopic. The results, by topic.
     """
 
     message_name: ClassVar[str] = "TxnOffsetCommitResponse"
