@@ -23,7 +23,7 @@ class AddPartitionsToTxnPartitionResult(StructValue):
     Fields:
 
     - ``partition_index``: int32, map key. The partition's number, counted from 0.
-    - ``partition_error_code``: int16. 0, or the code of what went wrong.
+    - ``partition_error_code``: int16. The error, 0 if there was none.
     """
 
     partition_index: int = 0
