@@ -21,6 +21,7 @@ _COMMANDS = {
     "schema": ("definitions.schema", "schema"),
     "serve": ("server.serve", "serve"),
     "serve-control": ("server.control", "serve_control"),
+    "simulate": ("simulation.simulate", "simulate"),
 }
 _CLUSTER_COMMANDS = {
     "acls": ("admin.acls", "acls"),

@@ -19,16 +19,22 @@ def escaped(text: str, *, lines: bool = False) -> str:
     return html.escape(shown)
 
 
-def page_template(name: str) -> str:
-    """``page/<name>.html`` with its style and script put into it, and their hashes allowed."""
-    folder = files(__package__) / "page"
-    page, style, script = (
-        (folder / f"{name}.{ending}").read_text("utf-8") for ending in ("html", "css", "js")
-    )
+def page_template(name: str, *styles: str) -> str:
+    """``page/<name>.html`` with its style and script put into it, and their hashes allowed.
+
+    ``styles`` are names of further styles, which stand before its own.
+    """
+    page, script = page_file(f"{name}.html"), page_file(f"{name}.js")
+    style = "".join(page_file(f"{each}.css") for each in (*styles, name))
     hashes = {"STYLE_HASH": _hash(style), "SCRIPT_HASH": _hash(script)}
     for key, text in {**hashes, "STYLE": style, "SCRIPT": script}.items():
         page = page.replace(f"%{key}%", text)
     return page
+
+
+def page_file(name: str) -> str:
+    """The text of a file in ``page/``."""
+    return (files(__package__) / "page" / name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:

@@ -67,7 +67,12 @@ class Fetching:
         if voter.is_voter:
             voter.wait(FETCH_TIMEOUT_MS, voter.run_for_election)
         else:
-            voter.wait(FETCH_TIMEOUT_MS, self.find_leader)
+            voter.wait(FETCH_TIMEOUT_MS, self._lose_leader)
+
+    def _lose_leader(self) -> None:
+        """An observer has heard nothing of its leader: it looks for another one."""
+        self._voter.quorum.become_unattached(self._voter.quorum.epoch)
+        self._voter.settle()
 
     def _fetch(self, node_id: int, topic_id: UUID) -> None:
         term, quorum = self._voter.term, self._voter.quorum

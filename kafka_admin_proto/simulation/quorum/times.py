@@ -9,4 +9,4 @@ BACKOFF_BASE_MS = 100
 #: How long a leader keeps a Fetch to which it has nothing new to say.
 FETCH_WAIT_MS = 500
 #: Until a request that was lost is sent again.
-RETRY_MS = 250
+RETRY_MS = 500

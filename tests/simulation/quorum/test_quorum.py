@@ -89,6 +89,14 @@ def test_the_scenario_ends_settled(world: World) -> None:
     assert {each.topic_id for each in nodes_of(world)} != {METADATA_TOPIC_ID}
 
 
+@pytest.mark.parametrize("seed", sample(range(40), 5))
+def test_nobody_waits_long_after_a_crash(seed: int) -> None:
+    """An observer too finds the leader that was elected in the place of a crashed one."""
+    played = election(seed, 99)
+    assert list(unsettled(nodes_of(played))) == []
+    assert played.now_ms < 30_000
+
+
 def test_the_first_successor_is_elected(world: World) -> None:
     request = requests(world, "EndQuorumEpoch")[-1]
     assert isinstance(request, EndQuorumEpochRequest)

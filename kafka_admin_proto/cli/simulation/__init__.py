@@ -1,0 +1,1 @@
+"""Commands that run KIP-516's simulation."""

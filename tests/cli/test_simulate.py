@@ -1,0 +1,78 @@
+"""``kap simulate``: what it prints and writes, and that nobody else pays for it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kafka_admin_proto.cli.app import kap
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(kap, ["simulate", *arguments])
+
+
+def test_a_table() -> None:
+    result = run("election", "--seed", "1")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["number", "ms", "event", "node", "peer", "message"]
+    assert any("Vote v0 request" in line for line in lines)
+    assert "frames sent" in result.stderr
+
+
+def test_lines_of_json_have_all_events_and_bodies() -> None:
+    result = run("election", "--output", "jsonl")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["number"] for row in rows] == list(range(len(rows)))
+    assert len({tuple(row) for row in rows}) == 1
+    vote = next(row for row in rows if row["api"] == "Vote" and row["type"] == "request")
+    (topic,) = vote["body"]["topics"]
+    assert topic["topicId"] == "AAAAAAAAAAAAAAAAAAAAAQ"
+
+
+def test_a_seed_repeats_a_run() -> None:
+    outputs = {run("election", "--seed", "5", "--output", "jsonl").stdout for _ in range(2)}
+    assert len(outputs) == 1
+    assert run("election", "--seed", "6", "--output", "jsonl").stdout not in outputs
+
+
+def test_files_and_no_table(tmp_path: Path) -> None:
+    pcap, html = tmp_path / "run.pcap", tmp_path / "run.html"
+    result = run("election", "--pcap", str(pcap), "--html", str(html))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert pcap.read_bytes()[:4] == b"\xd4\xc3\xb2\xa1"
+    text = html.read_text("utf-8")
+    assert "kap simulate election --seed 0 --steps 100" in text
+    assert "http" not in text.replace("http-equiv", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("elections",), "'elections' is not"),
+        (("election", "--steps", "0"), "--steps"),
+        (("election", "--html", "-", "--pcap", "-"), "only one output can be standard output"),
+        (("election", "--html", "/nowhere/page.html"), "--html: "),
+    ],
+)
+def test_mistakes(arguments: tuple[str, ...], said: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_other_commands_do_not_import_it() -> None:
+    program = (
+        "import sys; from click.testing import CliRunner;"
+        "from kafka_admin_proto.cli.app import kap;"
+        "CliRunner().invoke(kap, ['error', '44']); CliRunner().invoke(kap, ['serve', '--help']);"
+        "print([each for each in sys.modules if 'simulat' in each])"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert told.stdout == "[]\n", told
