@@ -38,7 +38,7 @@
     ├── FaultError             a fault on request that cannot be  (server/faults/words.py)
     ├── PolicyViolation        a request that a policy does not let pass   (server/policies.py)
     ├── OutputError            a folder that tables cannot be written to (spark/tables/publish.py)
-    ├── StateError             another version wrote a state (spark/ingest/flow_state.py)
+    ├── StateError             another version wrote a state (capture/connection/state.py)
     ├── StreamEndedError       the stream of a checkpoint was ended  (spark/stream/batches.py)
     ├── TablesReplacedError    tables replaced during a read (spark/report/current_tables.py)
     └── NoJavaError            Spark cannot start for want of Java           (spark/session.py)

@@ -1,9 +1,9 @@
-"""Captures of packets → frame records: the connections of one or several files.
+"""Captures of packets → decoded frames: the conversations of one or several files.
 
     for frame in read_captures(["admin.pcap"]):
         print(frame.ts, frame.api, frame.latency_us)
 
-Memory is bounded by what is in flight: bytes behind a hole, the frame that is being received,
+Memory is bounded by the data in flight: bytes behind a gap, the frame that is being received,
 requests without a response yet, open connections.
 """
 
@@ -15,12 +15,13 @@ from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from typing import IO
 
-from kafka_admin_proto.capture.connection.connection import DecodeOptions
 from kafka_admin_proto.capture.connection.conversation import LINGER_US, Conversation
+from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.files.buffered import Packet
 from kafka_admin_proto.capture.files.opening import open_packets, read_packets
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame, fault_frame
+from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.capture.tcp.segments import (
     FIN,
     FOREIGN,
@@ -34,15 +35,15 @@ from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
-#: Pairs of endpoints that are followed; of more, those silent for longest are given up.
+#: Conversations that are followed; of more, those that were silent for longest are dropped.
 MAX_CONVERSATIONS = 50_000
 #: Pairs of endpoints that are remembered after their connections, and connections that may have
 #: ended in the last seconds; of more, the first are forgotten earlier.
-_REMEMBERED = 8192
+_MAX_REMEMBERED = 8192
 
 
 def open_file(name: str) -> BufferedReader:
-    """A file, with as much of a look ahead as telling its format takes."""
+    """Open a file, with a buffer as large as detecting its format needs."""
     return BufferedReader(FileIO(name), SAMPLE_BYTES)
 
 
@@ -58,21 +59,21 @@ def read_captures(
 
     Files are read in the order of their first packets, so that those of a rotated capture may be
     named in any. ``limit`` is the largest frame; ``bodies`` are the api keys whose bodies are
-    read, None for all. What is no packet, no TCP that can be put together or no frame comes as a
-    DecodedFrame with an ``error``, and so does a file that cannot be opened.
+    read, None for all. Bytes that are no packet, no TCP that can be reassembled or no frame
+    come as a DecodedFrame with an ``error``, and so does a file that cannot be opened.
     """
-    connections = CaptureDecoder(DecodeOptions(limit=limit, dialect=dialect, bodies=bodies))
+    decoder = CaptureDecoder(DecodeOptions(limit=limit, dialect=dialect, bodies=bodies))
     ordered = []
     for name in map(str, names):
         try:
             with opener(name) as stream:
                 ordered.append((first_timestamp(stream.peek(SAMPLE_BYTES)), name))
         except OSError as error:
-            yield connections.fault(name, DumpError(str(error)))
+            yield fault_frame(name, DumpError(str(error)))
     for _, name in sorted(ordered):
         with opener(name) as stream:
-            yield from connections.read(stream, name)
-    yield from connections.finish()
+            yield from decoder.read(stream, name)
+    yield from decoder.finish()
 
 
 def first_timestamp(head: bytes) -> int:
@@ -88,20 +89,21 @@ def first_packet(head: bytes) -> Packet | None:
 
 
 class CaptureDecoder:
-    """All connections of a capture; ``read`` takes the files one after the other."""
+    """All conversations of a capture; ``read`` takes the files one after the other."""
 
-    def __init__(self, settings: DecodeOptions) -> None:
-        self._settings = settings
+    def __init__(self, options: DecodeOptions = DEFAULT_OPTIONS) -> None:
+        self._options = options
+        self._names = TopicNameIndex()
         self._out: list[DecodedFrame] = []
-        #: Source and destination → the flow, and which of its ends sends.
+        #: Source and destination → the conversation, and which of its ends sends.
         self._table: dict[bytes, tuple[Conversation, int]] = {}
-        #: Those whose connection has ended, and when.
-        self._over: deque[tuple[int, bytes, Conversation]] = deque()
-        #: How often each pair of endpoints was used, of those seen last.
-        self._uses: dict[bytes, int] = {}
+        #: Conversations whose connection has ended, and when.
+        self._ended: deque[tuple[int, bytes, Conversation]] = deque()
+        #: How many connections each pair of endpoints had, of the pairs seen last.
+        self._connections: dict[bytes, int] = {}
         self._capture = ""
         #: Segments so far.
-        self._at = 0
+        self._ordinal = 0
         self._fragments = 0
 
     def read(self, stream: IO[bytes], name: str) -> Iterator[DecodedFrame]:
@@ -111,7 +113,7 @@ class CaptureDecoder:
         out = self._out
 
         def report(_: int, error: DumpError) -> None:
-            out.append(self.fault(name, error))
+            out.append(fault_frame(name, error))
 
         for packet in read_packets(open_packets(stream), report):
             _, link, _ = packet
@@ -126,18 +128,15 @@ class CaptureDecoder:
         out.clear()
         if self._fragments:
             count, self._fragments = self._fragments, 0
-            yield self.fault(name, DumpError(FRAGMENTS.format(count=count)))
+            yield fault_frame(name, DumpError(FRAGMENTS.format(count=count)))
         for link, count in foreign.items():
-            yield self.fault(
-                name,
-                DumpError(FOREIGN.format(count=count, link=link)),
-            )
+            yield fault_frame(name, DumpError(FOREIGN.format(count=count, link=link)))
 
     def finish(self) -> Iterator[DecodedFrame]:
-        """The capture is over: what the connections still have."""
-        for flow, end in self._table.values():
+        """The capture is over: the frames that the connections still have."""
+        for conversation, end in self._table.values():
             if end == 0:
-                flow.close()
+                conversation.close()
                 yield from self._out
                 self._out.clear()
         self._table.clear()
@@ -151,58 +150,51 @@ class CaptureDecoder:
         if not key:
             self._fragments += 1
             return
-        self._at += 1
+        self._ordinal += 1
         entry = self._table.get(key)
         if entry is None:
             entry = self._new(key)
-        flow, end = entry
-        flow.segment(
-            end, sequence, flags, payload, missing, acknowledged, ts, self._at, self._capture
+        conversation, end = entry
+        conversation.segment(
+            end, sequence, flags, payload, missing, acknowledged, ts, self._ordinal, self._capture
         )
-        if flags & (FIN | RST) and flow.over == ts:
-            self._over.append((ts, key, flow))
-        if self._over and (ts - self._over[0][0] > LINGER_US or len(self._over) > _REMEMBERED):
+        if flags & (FIN | RST) and conversation.ended_us == ts:
+            self._ended.append((ts, key, conversation))
+        if self._ended and (
+            ts - self._ended[0][0] > LINGER_US or len(self._ended) > _MAX_REMEMBERED
+        ):
             self._forget(ts)
 
     def _new(self, key: bytes) -> tuple[Conversation, int]:
         if len(self._table) >= 2 * MAX_CONVERSATIONS:
-            self._give_up_silent()
-        uses = self._uses.pop(min(key, reversed_key(key)), 0)
-        flow = Conversation(key, self._settings, self._out, uses)
-        self._table[reversed_key(key)] = flow, 1
-        entry = self._table[key] = flow, 0
+            self._drop_silent()
+        connections = self._connections.pop(min(key, reversed_key(key)), 0)
+        conversation = Conversation(key, self._options, self._names, self._out, connections)
+        self._table[reversed_key(key)] = conversation, 1
+        entry = self._table[key] = conversation, 0
         return entry
 
     def _forget(self, ts: int) -> None:
-        """Connections that ended a while ago."""
-        while self._over and (
-            ts - self._over[0][0] > LINGER_US or len(self._over) > _REMEMBERED // 2
+        """Drop the conversations whose connection ended a while ago."""
+        while self._ended and (
+            ts - self._ended[0][0] > LINGER_US or len(self._ended) > _MAX_REMEMBERED // 2
         ):
-            since, key, flow = self._over.popleft()
-            if flow.over == since:
+            ended_us, key, conversation = self._ended.popleft()
+            if conversation.ended_us == ended_us:
                 self._drop(key)
 
-    def _give_up_silent(self) -> None:
-        flows = [(flow.ts, key) for key, (flow, end) in self._table.items() if end == 0]
-        flows.sort()
-        for _, key in flows[: len(flows) // 5]:
+    def _drop_silent(self) -> None:
+        """Drop the fifth of the conversations that has been silent for longest."""
+        silent = [(each.ts, key) for key, (each, end) in self._table.items() if end == 0]
+        silent.sort()
+        for _, key in silent[: len(silent) // 5]:
             self._drop(key)
 
     def _drop(self, key: bytes) -> None:
-        flow, _ = self._table.pop(key)
+        conversation, _ = self._table.pop(key)
         # A damaged packet may have one endpoint as source and destination: its two keys are one.
         self._table.pop(reversed_key(key), None)
-        flow.close()
-        self._uses[min(key, reversed_key(key))] = flow.uses
-        if len(self._uses) > _REMEMBERED:
-            del self._uses[next(iter(self._uses))]
-
-    def fault(self, name: str, error: DumpError) -> DecodedFrame:
-        """What is wrong with a file, in the place of frames."""
-        return DecodedFrame(
-            capture=replace_invalid_utf8(name),
-            stream_offset=0,
-            direction="data",
-            data=b"",
-            error=error,
-        )
+        conversation.close()
+        self._connections[min(key, reversed_key(key))] = conversation.connections
+        if len(self._connections) > _MAX_REMEMBERED:
+            del self._connections[next(iter(self._connections))]

@@ -1,8 +1,8 @@
-"""A broker's request log → frame records: the lines of ``kafka.request.logger`` at DEBUG.
+"""A broker's request log → decoded frames: the lines of ``kafka.request.logger`` at DEBUG.
 
 Each line has ``Completed request:`` and an object with the request's header, request and response
 in the shape of Kafka's JsonConverters, and times (``RequestConvertToJson``, Kafka 2.8 and newer).
-Around it stands what the log's layout puts there; a layout of JSON objects has it as one of their
+The text around it comes from the log's layout; a layout of JSON objects has it as one of their
 strings.
 """
 
@@ -13,27 +13,28 @@ import math
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, NamedTuple
 
 from kafka_admin_proto.capture.frames import DecodedFrame, LoggedBody
 from kafka_admin_proto.codec import Codec, codec
-from kafka_admin_proto.errors import DumpError, JsonError, UnknownMessageError
+from kafka_admin_proto.errors import DumpError, JsonError, KafkaAdminProtoError, UnknownMessageError
 from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.protocol.payloads import api_name
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.credentials import looks_like_credential
+from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.secrets import is_secret_name
 
-#: A line that is longer is given up: no response is as long as this in JSON.
-LONGEST_LINE = 256 * 1024 * 1024
+#: A longer line is skipped: no response is as long as this in JSON.
+MAX_LINE_BYTES = 256 * 1024 * 1024
 _MARK = b"Completed request:"
 _SIZE = "SizeInBytes"
 _NOT_JSON = "a request log's line that is not JSON: "
 #: ``2026-01-31 12:00:00,123``; with a T, a point, or a zone in other layouts.
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[,.](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
-#: Broker's end, client's end, and numbers that tell connections apart.
+#: The broker's end, the client's end, and numbers that make the name unique.
 _CONNECTION = re.compile(r"(.+?:\d+)-(.+?:\d+)(?:-\d+)*")
-_LONGEST_NAME = 600
+_MAX_NAME_CHARS = 600
 #: Where a layout of JSON objects has the time.
 _TIME_KEYS = ("@timestamp", "timestamp", "time", "ts", "timeMillis")
 
@@ -48,9 +49,9 @@ def read_request_log(
 ) -> Iterator[DecodedFrame]:
     """The requests and responses of a log, two frames a line; other lines are passed over.
 
-    Times are those of the layout, taken as UTC where it names no zone; a request's is that of its
-    response less the total time. What Kafka hides in its log stays as it is there. A broken line is
-    a frame with a problem.
+    Times are those of the layout, taken as UTC where it names no zone; the time of a request is
+    that of its response less the total time. Values that Kafka hides in its log stay hidden. A
+    damaged line is a frame with a problem. A response has its request as ``request``.
     """
     for number, line in logged_lines(stream):
         yield from frames_of_line(number, line, capture, dialect)
@@ -59,32 +60,44 @@ def read_request_log(
 def logged_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """The lines with requests, and their numbers from 1 on."""
     number = 0
-    while line := stream.readline(LONGEST_LINE):
+    while line := stream.readline(MAX_LINE_BYTES):
         number += 1
         if _MARK in line:
             yield number, line
             continue
-        while len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-            line = stream.readline(LONGEST_LINE)
+        while len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
+            line = stream.readline(MAX_LINE_BYTES)
 
 
 def frames_of_line(
     number: int, line: bytes, capture: str, dialect: str = "kafka"
 ) -> list[DecodedFrame]:
-    """What one line has, see ``read_request_log``."""
+    """The frames of one line, see ``read_request_log``."""
     try:
-        frames = list(_frames(line.decode("utf-8", "replace"), dialect))
+        return list(_frames(line.decode("utf-8", "replace"), dialect, capture, number))
     except (DumpError, ValueError, OverflowError, RecursionError) as caught:
         error = caught if isinstance(caught, DumpError) else DumpError(_NOT_JSON + str(caught))
         error.line = number
-        frames = [_frame("data", line, error)]
-        frames[0].logged = LoggedBody(may_be_secret=True)
-    for frame in frames:
-        frame.capture, frame.line = capture, number
-    return frames
+        logged = LoggedBody(may_be_secret=True)
+        return [
+            DecodedFrame(
+                capture=capture, line=number, direction="data", data=line, error=error,
+                logged=logged,
+            )
+        ]  # fmt: skip
 
 
-def _frames(line: str, dialect: str) -> Iterator[DecodedFrame]:
+class _Side(NamedTuple):
+    """The request or the response of a line; ``logged`` is there as in `LoggedBody`."""
+
+    direction: Literal["request", "response"]
+    codec: Codec[Any] | None
+    body: Message | None
+    error: KafkaAdminProtoError | None
+    logged: Any
+
+
+def _frames(line: str, dialect: str, capture: str, number: int) -> Iterator[DecodedFrame]:
     entry, ts = _entry(line)
     header = entry.get("requestHeader")
     if not isinstance(header, dict):
@@ -96,61 +109,76 @@ def _frames(line: str, dialect: str) -> Iterator[DecodedFrame]:
     latency = round(total * 1000) if isinstance(total, (int, float)) else None
     request = _side("request", entry.get("request"), key, version, dialect)
     response = _side("response", entry.get("response"), key, version, dialect)
-    ends = _CONNECTION.fullmatch((_text(entry.get("connection")) or "")[:_LONGEST_NAME])
-    software = entry.get("clientInformation")
-    secret = any(_may_hold_secrets(each, key, dialect) for each in ("request", "response"))
     sides = [each for each in (request, response) if each is not None]
-    unread = [each for each in sides if each.error is not None]
-    # The api key may be a wrong one: the names in the bodies tell what they are.
-    if unread and any(_has_secret_names(entry.get(each.direction)) for each in sides):
-        secret = True
-        for frame in unread:
-            if isinstance(frame.error, JsonError):  # about another message: it may quote a value
-                frame.error.forget_value()
-    for frame in sides:
-        assert frame.logged is not None
-        frame.logged.may_be_secret = secret
-        frame.data = line.encode()
-        frame.ts = ts
-        frame.connection = _text(entry.get("connection"))
-        if ends is not None:
-            frame.server, frame.client = ends.groups()
-        frame.correlation_id = _integer(header.get("correlationId"))
-        frame.client_id = _text(header.get("clientId"))
-        frame.principal = _text(entry.get("principal"))
-        frame.forwarded = entry.get("isForwarded") is True
-        if isinstance(software, dict):
-            names = (_text(software.get(name)) for name in ("softwareName", "softwareVersion"))
-            frame.client_software = " ".join(n for n in names if n and n != "unknown") or None
-        if frame.direction == "response":
-            frame.latency_us = latency
-        elif ts is not None and latency is not None:
-            frame.ts = ts - latency
-        yield frame
+    ends = _CONNECTION.fullmatch((_text(entry.get("connection")) or "")[:_MAX_NAME_CHARS])
+    server, client = (None, None) if ends is None else ends.groups()
+    secret = _may_be_secret(sides, entry, key, dialect)
+    data, api = line.encode(), api_name(key, dialect)
+    before: DecodedFrame | None = None
+    for side in sides:
+        is_response = side.direction == "response"
+        asked_at = ts if ts is None or latency is None else ts - latency
+        before = DecodedFrame(
+            capture=capture,
+            line=number,
+            connection=_text(entry.get("connection")),
+            direction=side.direction,
+            ts=ts if is_response else asked_at,
+            client=client,
+            server=server,
+            data=data,
+            api=api,
+            api_key=key,
+            api_version=version,
+            correlation_id=_integer(header.get("correlationId")),
+            client_id=_text(header.get("clientId")),
+            principal=_text(entry.get("principal")),
+            latency_us=latency if is_response else None,
+            forwarded=entry.get("isForwarded") is True,
+            codec=side.codec,
+            body=side.body,
+            error=side.error,
+            client_software=_software(entry.get("clientInformation")),
+            logged=LoggedBody(side.logged, secret),
+            request=before,
+        )
+        yield before
 
 
 def _side(
     direction: Literal["request", "response"], logged: Any, key: int, version: int, dialect: str
-) -> DecodedFrame | None:
-    """The frame of one side; None for a response that was not sent (acks=0) or not logged."""
+) -> _Side | None:
+    """One side of a line; None for a response that was not sent (acks=0) or not logged."""
     if logged in ("", None):
         return None
-    frame = _frame(direction, b"", None)
-    frame.api, frame.api_key, frame.api_version = api_name(key, dialect), key, version
-    assert frame.logged is not None
-    frame.logged.body = logged
     try:
         found = _codec(direction, key, version, dialect)
-        # What has records has no secrets; elsewhere such a field is none of the message's.
+        # A message with records has no secrets; in others such a field is not the message's own.
         sized = not found.spec.has_secrets and _with_sizes(logged)
-        frame.body = found.from_json(_without_sizes(logged) if sized else logged)
+        body = found.from_json(_without_sizes(logged) if sized else logged)
     except (JsonError, UnknownMessageError) as error:
-        frame.error = error
-        return frame
-    frame.codec = found
-    if not sized:
-        frame.logged.body = None
-    return frame
+        return _Side(direction, None, None, error, logged)
+    return _Side(direction, found, body, None, logged if sized else None)
+
+
+def _may_be_secret(sides: list[_Side], entry: dict[str, Any], key: int, dialect: str) -> bool:
+    """Whether request or response may hold a credential; errors then forget what they quote."""
+    secret = any(_may_hold_secrets(each, key, dialect) for each in ("request", "response"))
+    unread = [each for each in sides if each.error is not None]
+    # The api key may be a wrong one: the names in the bodies show their messages.
+    if unread and any(_has_secret_names(entry.get(each.direction)) for each in sides):
+        secret = True
+        for side in unread:
+            if isinstance(side.error, JsonError):  # about another message: it may quote a value
+                side.error.forget_value()
+    return secret
+
+
+def _software(information: Any) -> str | None:
+    if not isinstance(information, dict):
+        return None
+    names = (_text(information.get(name)) for name in ("softwareName", "softwareVersion"))
+    return " ".join(each for each in names if each and each != "unknown") or None
 
 
 def _codec(direction: str, key: int, version: int, dialect: str) -> Codec[Any]:
@@ -271,19 +299,6 @@ def _without_sizes(logged: Any) -> Any:
         key.removesuffix(_SIZE): "" if key.endswith(_SIZE) else _without_sizes(value)
         for key, value in logged.items()
     }
-
-
-def _frame(
-    direction: Literal["request", "response", "data"], data: bytes, error: DumpError | None
-) -> DecodedFrame:
-    return DecodedFrame(
-        capture="",
-        stream_offset=0,
-        direction=direction,
-        data=data,
-        error=error,
-        logged=LoggedBody(),
-    )
 
 
 def _text(value: Any) -> str | None:

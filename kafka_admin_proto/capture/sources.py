@@ -1,4 +1,4 @@
-"""Any input → frames: what it is decides who reads it."""
+"""Any input → decoded frames: the format of an input decides which reader it gets."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
 from kafka_admin_proto.capture.dumps.readers import READERS, read_blocks
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.files.opening import is_capture
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame, fault_frame
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 #: The name of the format of packet captures: pcap, pcapng, either of them compressed.
 PCAP = "pcap"
-#: That of a broker's request log.
+#: The name of the format of a broker's request log.
 REQUEST_LOG = "request-log"
-#: What ``format`` may be beside "auto".
+#: The values of ``format``, beside "auto".
 FORMATS = (PCAP, REQUEST_LOG, *READERS)
 
-#: Read as anything else, the addresses of a packet would be a header, and a token in it a body.
+#: The error for packets that are to be read as payloads or bodies: the addresses of a packet would
+#: be read as a header, and a token in it as a body.
 _ARE_PACKETS = "these are packets with frames in them, and no {}: leave --unit out"
 
 
@@ -44,10 +45,10 @@ def read_frames(
 ) -> Iterator[DecodedFrame]:
     """Every frame of the inputs; one that cannot be read is a frame with that problem.
 
-    Captures of packets are read as they come, all of them as one capture, after the dumps, which
-    are read whole. ``decoder`` reads the dumps, and says limit and dialect for all. ``bodies`` are
-    the api keys whose bodies are read, None for all. ``opener`` is asked twice for a capture: to
-    look at its start, and to read it.
+    Captures of packets are read packet by packet, all of them as one capture, after the dumps,
+    which are read whole. ``decoder`` reads the dumps, and has limit and dialect for all.
+    ``bodies`` are the api keys whose bodies are read, None for all. ``opener`` is asked
+    twice for a capture: to look at its start, and to read it.
     """
     captures = []
     for name in names:
@@ -67,14 +68,7 @@ def read_frames(
             blocks = found
         except (DumpError, OSError) as caught:
             error = caught if isinstance(caught, DumpError) else DumpError(str(caught))
-            yield DecodedFrame(
-                capture=replace_invalid_utf8(name),
-                line=error.line,
-                stream_offset=0,
-                direction="data",
-                data=b"",
-                error=error,
-            )
+            yield fault_frame(name, error, line=error.line)
             continue
         for block in blocks:
             yield from decoder.decode(block, replace_invalid_utf8(name))

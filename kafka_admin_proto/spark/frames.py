@@ -13,11 +13,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.spark.ingest.chunks import pack
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.ingest.packets import PACKETS, rows_of
 from kafka_admin_proto.spark.tables.decode_flows import decode_flows
-from kafka_admin_proto.spark.tables.frame_rows import DEFAULT_OPTIONS, FRAMES, DecodeOptions
+from kafka_admin_proto.spark.tables.frame_rows import FRAMES
 
 
 def frames(packets: DataFrame, options: DecodeOptions = DEFAULT_OPTIONS) -> DataFrame:

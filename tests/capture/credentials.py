@@ -31,8 +31,9 @@ from kafka_admin_proto import (
     SaslHandshakeResponse,
 )
 from kafka_admin_proto.capture.captures import CaptureDecoder
-from kafka_admin_proto.capture.connection.connection import DecodeOptions
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.cli.captures.decode import _table_row
 from kafka_admin_proto.cli.captures.explain import _cells, _hex_lines, _title, explanation_of
 from kafka_admin_proto.cli.captures.filters import Filter, Shown
@@ -193,7 +194,7 @@ def outputs(frames: Sequence[DecodedFrame], *, mask: bool = True) -> Iterator[tu
         ("jsonl --raw --no-body", {"raw": True, "body": False}),
         ("jsonl --records", {"records": True}),
     ]:
-        found = [each.record(mask=mask, **options) for _, each in shown]
+        found = [frame_record(each, mask=mask, **options) for _, each in shown]
         yield name, "\n".join(msgspec.json.encode(each).decode() for each in found)
         if name == "jsonl --raw":
             yield "tsv", "\n".join("\t".join(map(_cell, each.values())) for each in found)

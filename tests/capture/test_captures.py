@@ -37,6 +37,7 @@ from kafka_admin_proto import (
 )
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
 from kafka_admin_proto.messages.fetch_request import FetchTopic
@@ -151,7 +152,7 @@ def test_a_conversation_frame_by_frame(tmp_path: Path) -> None:
 
 def test_topic_ids_get_the_names_that_the_capture_tells(tmp_path: Path) -> None:
     frames = read(tmp_path, pcap(conversation(USUAL)))
-    found = [f.record()["topic_names"] for f in frames if f.api == "Fetch"]
+    found = [frame_record(f)["topic_names"] for f in frames if f.api == "Fetch"]
     assert found[0] == found[1] == {"AAAAAAAAAAAAAAASNFZ4kA": "apples"}
     assert found[2] is None
 
@@ -397,7 +398,7 @@ def test_the_principal_is_carried_to_later_frames(tmp_path: Path) -> None:
     frames = read(tmp_path, pcap(conversation([*scram(), *USUAL])))
     assert [f.principal for f in frames[:5]] == [None] * 5
     assert {f.principal for f in frames[5:]} == {"User:alice,b"}
-    text = "".join(str(f.record(raw=True)) for f in frames)
+    text = "".join(str(frame_record(f, raw=True)) for f in frames)
     assert SECRET.decode() not in text
     assert SECRET.hex() not in text
 
@@ -421,7 +422,7 @@ def test_raw_tokens_then_the_connection_goes_on(tmp_path: Path) -> None:
     assert [f.is_token for f in frames[:5]] == [False, False, True, True, False]
     assert not [f.problem for f in frames if f.problem]
     assert {f.principal for f in frames[3:]} == {"User:alice"}
-    assert SECRET.hex() not in str([f.record(raw=True) for f in frames])
+    assert SECRET.hex() not in str([frame_record(f, raw=True) for f in frames])
 
 
 def test_envelopes_are_unwrapped(tmp_path: Path) -> None:
@@ -513,7 +514,7 @@ def test_no_damage_does_harm(tmp_path_factory: pytest.TempPathFactory, seed: int
     if dice.random() < 0.3:
         del data[dice.randrange(len(data)) :]
     for each in read(tmp_path_factory.mktemp("captures"), bytes(data)):
-        record = each.record(raw=True)
+        record = frame_record(each, raw=True)
         assert record["problem"] is None or record["raw"] is not None
 
 

@@ -24,6 +24,7 @@ from kafka_admin_proto import (
     SaslHandshakeResponse,
 )
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.protocol import frame
 from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
@@ -117,7 +118,7 @@ def test_a_password_after_a_handshake_that_is_cut_is_masked(tmp_path: Path, cut:
     if cut == "no handshake":
         data = pcap(conversation(LOGIN[2:]))
     for each in read(tmp_path, data):
-        assert SECRET.hex() not in str(each.record(raw=True))
+        assert SECRET.hex() not in str(frame_record(each, raw=True))
 
 
 def test_a_token_in_a_response_of_an_unknown_version_is_masked(tmp_path: Path) -> None:
@@ -128,7 +129,7 @@ def test_a_token_in_a_response_of_an_unknown_version_is_masked(tmp_path: Path) -
     ]
     for each in read(tmp_path, pcap(conversation(turns))):
         for body in (True, False):
-            assert SECRET.hex() not in str(each.record(raw=True, body=body))
+            assert SECRET.hex() not in str(frame_record(each, raw=True, body=body))
 
 
 @pytest.mark.parametrize("version", [12, 17])
@@ -144,12 +145,12 @@ def test_records_of_the_metadata_topic_are_secrets(tmp_path: Path, version: int)
         answers(FetchResponse(responses=[topic]), version, 1),
     ]
     frames = read(tmp_path, pcap(conversation(turns)))
-    record = frames[1].record(raw=True)
+    record = frame_record(frames[1], raw=True)
     assert record["body"]["responses"][0]["partitions"][0]["records"] == "********"
     assert SECRET.hex() not in record["raw"]
-    assert frames[1].record(mask=False, raw=True)["raw"] == frames[1].data.hex()
+    assert frame_record(frames[1], mask=False, raw=True)["raw"] == frames[1].data.hex()
     topic.topic, topic.topic_id = "apples" if version < 13 else "", topic.topic_id
-    assert "batches" in str(frames[1].record(records=True)["body"])
+    assert "batches" in str(frame_record(frames[1], records=True)["body"])
 
 
 def test_a_client_with_apis_of_its_own_is_not_taken_for_a_stranger(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
 from kafka_admin_proto.capture.dumps.readers import read_blocks
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.protocol import frame
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
@@ -95,7 +96,7 @@ def test_headers_alone(each: Login) -> None:
     for what, packets in chain(*damaged):
         for found in new_frames(read(packets, bodies=()), seen):
             for options in ({"raw": True}, {"raw": True, "body": False}):
-                assert not leaks(str(found.record(**options))), what
+                assert not leaks(str(frame_record(found, **options))), what
 
 
 @pytest.mark.parametrize("token", TOKENS, ids=[repr(token[:7]) for token in TOKENS])
@@ -126,7 +127,7 @@ def test_a_token_alone(tmp_path: Path, token: bytes, written: str, framed: bool)
 
 
 def known(found: DecodedFrame) -> tuple[int | None, int | None, str | None]:
-    record = found.record()
+    record = frame_record(found)
     return record["api_key"], record["api_version"], record["client_id"]
 
 
@@ -138,11 +139,11 @@ def test_an_unknown_api_is_shown_where_no_token_can_be() -> None:
     turns = [(True, UNKNOWN), (False, ANSWER)]
     frames = read(conversation([asks(MetadataRequest(), 12, 1), *turns]))[1:]
     assert [known(each) for each in frames] == [(12345, 3, "proxy")] * 2
-    assert all(PASSWORD.hex() in str(each.record()) for each in frames)
+    assert all(PASSWORD.hex() in str(frame_record(each)) for each in frames)
     # Before a request has decoded, nobody knows whether frames start where they seem to.
     frames = read(conversation([*turns, asks(MetadataRequest(), 12, 1)]))[:2]
     assert [known(each) for each in frames] == [(12345, 3, "proxy")] * 2
-    assert not any(PASSWORD.hex() in str(each.record()) for each in frames)
+    assert not any(PASSWORD.hex() in str(frame_record(each)) for each in frames)
 
 
 HANDSHAKE = [
@@ -167,11 +168,11 @@ def test_an_unknown_api_is_hidden_where_it_may_be_a_token(
     found = read(conversation(turns, handshake=whole))[-1]
     assert (found.api_key, found.client_id) == (12345, "proxy")
     assert known(found) == (None, None, None)
-    record = found.record(raw=True)
+    record = frame_record(found, raw=True)
     assert set(record["raw"]) == {"*"}
     assert "may be a SASL token" in record["problem"]
     assert (record["direction"], record["size"]) == ("request", len(UNKNOWN))
-    everything = found.record(mask=False)
+    everything = frame_record(found, mask=False)
     assert (everything["api_key"], everything["raw"]) == (12345, UNKNOWN.hex())
 
 
@@ -180,7 +181,7 @@ def test_after_another_handshake_the_header_of_an_unknown_api_is_shown() -> None
     sent = [(packet.source[1] == 40000, packet.data) for packet in turns if packet.data]
     found = read(conversation([*sent, (True, UNKNOWN)]))[-1]
     assert known(found) == (12345, 3, "proxy")
-    assert PASSWORD.hex() not in found.record()["raw"]
+    assert PASSWORD.hex() not in frame_record(found)["raw"]
 
 
 def test_a_frame_that_has_swallowed_others() -> None:
@@ -192,7 +193,7 @@ def test_a_frame_that_has_swallowed_others() -> None:
         assert known(found) == (3, 12, "me")
         assert "left after the end" in str(found.problem)
         for mask in (True, False):
-            assert (PLAIN.hex() in str(found.record(mask=mask))) is not mask
+            assert (PLAIN.hex() in str(frame_record(found, mask=mask))) is not mask
 
 
 @pytest.mark.parametrize("version", [0, 1])
@@ -205,9 +206,9 @@ def test_an_unknown_api_that_has_swallowed_a_login(version: int) -> None:
     cut = frame(unknown + handshake[:9]) + handshake[9:] + token
     for sent in (whole, cut):
         found = read(conversation([asks(MetadataRequest(), 12, 1), (True, sent)]))[1:]
-        assert not [each for each in found if PASSWORD.hex() in str(each.record(raw=True))]
+        assert not [each for each in found if PASSWORD.hex() in str(frame_record(each, raw=True))]
         check(Leaks([PASSWORD]), found, "swallowed", set())
-    assert any(PASSWORD.hex() in str(each.record(mask=False)) for each in found)
+    assert any(PASSWORD.hex() in str(frame_record(each, mask=False)) for each in found)
 
 
 def test_the_command_line_decodes_a_capture_that_lacks_its_start(tmp_path: Path) -> None:
@@ -300,8 +301,8 @@ def test_a_damaged_token_in_a_dump(tmp_path: Path, version: int | None) -> None:
 def test_an_unknown_api_in_a_dump_shows_its_header_alone() -> None:
     (found,) = FrameDecoder().decode(Block(UNKNOWN))
     assert known(found) == (12345, 3, "proxy")
-    assert PASSWORD.hex() not in found.record(raw=True)["raw"]
-    assert found.record(mask=False)["raw"] == UNKNOWN.hex()
+    assert PASSWORD.hex() not in frame_record(found, raw=True)["raw"]
+    assert frame_record(found, mask=False)["raw"] == UNKNOWN.hex()
     handshake = asks(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)[1]
     *_, found = FrameDecoder().decode(
         Block(handshake + asks(MetadataRequest(), 12, 2)[1] + UNKNOWN)
@@ -364,5 +365,5 @@ def test_packets_are_no_payload(tmp_path: Path, unit: str) -> None:
 def test_an_empty_client_id_proves_nothing() -> None:
     data = frame(RequestHeader(12345, 3, 8, "").encode(2) + PLAIN)
     (found,) = FrameDecoder().decode(Block(data))
-    assert found.record()["api_key"] is None
-    assert PLAIN.hex() not in found.record(raw=True)["raw"]
+    assert frame_record(found)["api_key"] is None
+    assert PLAIN.hex() not in frame_record(found, raw=True)["raw"]

@@ -17,8 +17,9 @@ from typing import Any, Literal
 import pytest
 
 from kafka_admin_proto.capture.captures import CaptureDecoder, read_captures
-from kafka_admin_proto.capture.connection.connection import DecodeOptions
 from kafka_admin_proto.capture.frames import PREFIX_BYTES, DecodedFrame
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from tests.capture.credentials import Leaks, new_frames, outputs
@@ -247,7 +248,7 @@ def test_principals_are_those_who_logged_in() -> None:
 
 def test_passwords_are_not_shown() -> None:
     sasl = live("sasl")
-    text = json.dumps([each.record(raw=True) for each in sasl.frames])
+    text = json.dumps([frame_record(each, raw=True) for each in sasl.frames])
     raw = b"".join(each.data for each in sasl.frames)
     for secret in (captures.PASSWORDS["bob"], "wrong-password"):
         assert secret.encode() in raw
@@ -257,8 +258,8 @@ def test_passwords_are_not_shown() -> None:
     frames = [each for each in live("kraft").frames if config.encode() in each.data]
     # Between controllers it is in the records of the metadata log.
     assert {each.api for each in frames} == {"IncrementalAlterConfigs", "Envelope", "Fetch"}
-    kraft = json.dumps([each.record(raw=True) for each in frames])
-    kraft += json.dumps([each.record(records=True) for each in frames])
+    kraft = json.dumps([frame_record(each, raw=True) for each in frames])
+    kraft += json.dumps([frame_record(each, records=True) for each in frames])
     for shown in (config, config.encode().hex()):
         assert shown not in kraft
 
@@ -302,7 +303,7 @@ def test_the_request_log_says_what_the_capture_shows(recorded: Live) -> None:
                     "base64" if logged.logged is None or logged.logged.body is None else "size"
                 )
                 body = each.codec.to_json(each.body, mask=True, records=sizes)
-                assert logged.record()["body"] == body
+                assert frame_record(logged)["body"] == body
                 compared += 1
     assert compared > 30
 

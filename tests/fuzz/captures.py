@@ -11,8 +11,9 @@ from io import BytesIO
 
 from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse, MetadataRequest, codec
 from kafka_admin_proto.capture.captures import CaptureDecoder
-from kafka_admin_proto.capture.connection.connection import DecodeOptions
-from kafka_admin_proto.capture.frames import RECORD_KEYS, DecodedFrame
+from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.capture.record import RECORD_KEYS, frame_field_rows, frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
@@ -31,10 +32,10 @@ def one_input(data: bytes) -> None:
         frames = list(decoded(choice, rest))
     for each in frames:
         assert each.error is None or isinstance(each.error, KafkaAdminProtoError)
-        record = each.record(raw=True, records=bool(choice & 2))
+        record = frame_record(each, raw=True, records=bool(choice & 2))
         assert tuple(record) == RECORD_KEYS
         json.dumps(record).encode()
-        each.field_rows()
+        frame_field_rows(each)
     if not choice & 1:
         # No byte is in two rows: a direction's rows follow each other.
         reached: dict[tuple[str | None, str, str | None], int] = {}

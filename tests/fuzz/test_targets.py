@@ -11,7 +11,6 @@ import pytest
 
 from kafka_admin_proto.capture import request_log
 from kafka_admin_proto.capture.dumps import readers
-from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.tcp import framing
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.protocol import frames
@@ -104,7 +103,7 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (records, message_sets, "_whole", raises(KeyError("x")), KeyError),
     (records, records, "write_batch", lambda batch: b"", StopIteration),
     (records, record_format, "varint_at", raises(KeyError("x")), KeyError),
-    (dumps, DecodedFrame, "field_rows", lambda frame, *, mask: [], AssertionError),
+    (dumps, dumps, "frame_field_rows", lambda frame, *, mask: [], AssertionError),
     (captures, framing.Framer, "_cut", raises(KeyError("x")), KeyError),
     (captures, request_log, "_entry", raises(KeyError("x")), KeyError),
     (servers, Answers, "answer", raises(KeyError("x")), AssertionError),

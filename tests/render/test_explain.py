@@ -16,6 +16,7 @@ from kafka_admin_proto import FetchRequest
 from kafka_admin_proto.capture.dumps.blocks import Block
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.record import frame_field_rows
 from kafka_admin_proto.cli.captures.explain import explanation_of
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError
@@ -140,7 +141,7 @@ def rows_of(found: DecodedFrame, **more: Any) -> dict[str, tuple[str, str]]:
     """Path → value and meaning, as they are shown."""
     assert found.codec is not None
     explanation = explain(
-        found.field_rows(), found.data, message=found.codec.name, error=found.error, **more
+        frame_field_rows(found), found.data, message=found.codec.name, error=found.error, **more
     )
     return {row.path: (row.shown_value, row.meaning) for row in explanation.rows}
 

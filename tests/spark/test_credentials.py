@@ -14,7 +14,8 @@ from tests.spark.needs import require
 require("pyarrow")
 
 from kafka_admin_proto.capture.frames import DecodedFrame  # noqa: E402
-from kafka_admin_proto.spark.tables.frame_rows import FRAMES, DecodeOptions, FrameRows  # noqa: E402
+from kafka_admin_proto.capture.options import DecodeOptions  # noqa: E402
+from kafka_admin_proto.spark.tables.frame_rows import FRAMES, FrameRows  # noqa: E402
 from tests.capture.credentials import (  # noqa: E402
     LOGINS,
     Leaks,

@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.stream.batches import StreamEndedError, end_stream, stream_frames
@@ -28,7 +29,7 @@ _APART = ("topic_names", "place", "topic_ids", "metadata_records")
 
 
 def by_one_process(*names: Path) -> list[str]:
-    return as_text(frame.record() for frame in read_captures(list(names)))
+    return as_text(frame_record(frame) for frame in read_captures(list(names)))
 
 
 def by_spark(found: DataFrame) -> list[str]:
@@ -100,7 +101,7 @@ def test_a_request_log(spark: SparkSession, tmp_path: Path) -> None:
     broken = 'Completed request:{"requestHeader"\n'
     log.write_text(f"[noise]\n{log4j(entry())}{broken}{log4j(entry())}")
     with log.open("rb") as lines:
-        expected = as_text(frame.record() for frame in read_request_log(lines, str(log)))
+        expected = as_text(frame_record(frame) for frame in read_request_log(lines, str(log)))
     assert expected
     assert by_spark(read_frames(spark, str(log))) == expected
 

@@ -11,6 +11,7 @@ import pytest
 from kafka_admin_proto import TrailingBytesError, codec
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.readers import read_blocks
+from kafka_admin_proto.capture.record import frame_record
 
 HERE = Path(__file__).parent
 VECTORS: list[dict[str, Any]] = json.loads((HERE / "messages.json").read_text("utf-8"))
@@ -51,7 +52,7 @@ def test_the_sample_dump_decodes_as_java_reads_it() -> None:
         assert frame.problem is None
         assert frame.codec is not None
         assert (frame.codec.name, frame.api_version) == (java["message"], java["version"])
-        assert frame.record()["body"] == java["json"]
+        assert frame_record(frame)["body"] == java["json"]
         assert frame.correlation_id == java["header"]["correlationId"]
         assert frame.client_id == java["header"].get("clientId")
         assert frame.body is not None

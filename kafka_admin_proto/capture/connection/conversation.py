@@ -1,16 +1,29 @@
-"""All connections between two endpoints, one after the other: TCP segments → frames.
+"""A conversation: all TCP connections between two endpoints, one after the other.
 
-What comes out depends on the packets between these two alone, so that flows may be read in any
-order, or on many machines, with the same frames.
+Its frames depend on the packets between these two endpoints alone, so that conversations may be
+decoded in any order, or on many machines, with the same frames.
 """
 
 from __future__ import annotations
 
-from kafka_admin_proto.capture.connection.connection import Connection, DecodeOptions
+from typing import Self
+
+from kafka_admin_proto.capture.connection.connection import Connection
+from kafka_admin_proto.capture.connection.state import (
+    ConnectionState,
+    ConversationState,
+    read_state,
+    write_state,
+)
+from kafka_admin_proto.capture.connection.stream_decoder import StreamState
+from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.capture.tcp.framing import UNSYNCED_START, FramingState
+from kafka_admin_proto.capture.tcp.reassembly import ReassemblyState
 from kafka_admin_proto.capture.tcp.segments import ACK, FIN, RST, SYN, endpoint
 
-#: Microseconds that a connection is remembered after its end, for what is sent again.
+#: How long a connection is remembered after its end, for segments that are sent again.
 LINGER_US = 5_000_000
 _ALL = 1 << 32
 
@@ -18,40 +31,86 @@ _ALL = 1 << 32
 class Conversation:
     """``key`` has the endpoints as a segment has them: end 0 is its source, end 1 its destination.
 
-    Frames go to ``out``. ``uses`` is how many connections these two had before.
+    Frames go to ``out``, and to ``unanswered`` requests of `DecodeOptions.keep_requests` that get
+    no response. ``connections`` is how many connections these two endpoints had so far.
     """
 
     __slots__ = (
-        "_client", "_conversation", "_ends", "_flipped", "_out", "_settings", "at", "over", "ts",
-        "uses",
+        "_client", "_connection", "_ends", "_flipped", "_names", "_options", "_out",
+        "connections", "ended_us", "ordinal", "ts", "unanswered",
     )  # fmt: skip
 
     def __init__(
-        self, key: bytes, settings: DecodeOptions, out: list[DecodedFrame], uses: int = 0
+        self,
+        key: bytes,
+        options: DecodeOptions,
+        topic_names: TopicNameIndex,
+        out: list[DecodedFrame],
+        connections: int = 0,
     ) -> None:
         size = (len(key) - 4) // 2
         self._ends = (
             endpoint(key[:size], key[-4:-2]),
             endpoint(key[size : 2 * size], key[-2:]),
         )
-        self._settings = settings
+        self._options = options
+        self._names = topic_names
         self._out = out
-        #: The connection that is open, or over a moment ago; None between two.
-        self._conversation: Connection | None = None
-        #: 1 where the conversation's end 0 is end 1 here.
+        self.unanswered: list[DecodedFrame] = []
+        #: The connection that is open, or has ended a moment ago; None between two.
+        self._connection: Connection | None = None
+        #: 1 where the connection's end 0 is end 1 here.
         self._flipped = 0
         #: Which end was the client of the last connection, as far as that is known.
         self._client: int | None = None
-        self.uses = uses
-        #: Time of the last packet in microseconds since 1970, and its place in the whole capture.
-        self.ts = self.at = 0
-        #: When the connection ended, and only aftermath is to come.
-        self.over: int | None = None
+        self.connections: int = connections
+        #: Time of the last packet in microseconds since 1970, and its ordinal in the capture.
+        self.ts: int = 0
+        self.ordinal: int = 0
+        #: When the connection ended; from then on only segments that are sent again are expected.
+        self.ended_us: int | None = None
+
+    @classmethod
+    def from_state(
+        cls,
+        data: bytes,
+        key: bytes,
+        options: DecodeOptions,
+        topic_names: TopicNameIndex,
+        out: list[DecodedFrame],
+    ) -> Self:
+        """The conversation whose ``state`` the data is. Raises StateError."""
+        state = read_state(data)
+        found = cls(key, options, topic_names, out, state.connections)
+        found._flipped, found._client = state.flipped, state.client
+        found.ts, found.ordinal, found.ended_us = state.ts, state.ordinal, state.ended_us
+        if state.connection is not None:
+            found._connection = Connection(
+                state.connection, options, topic_names, out, found.unanswered
+            )
+        return found
+
+    def state(self) -> bytes | None:
+        """The state to go on from, in another process; None where there is nothing to remember."""
+        if self._connection is None:
+            state = ConversationState(self.connections)
+            return write_state(state) if self.connections else None
+        return write_state(
+            ConversationState(
+                self.connections,
+                self._flipped,
+                self._client,
+                self.ts,
+                self.ordinal,
+                self.ended_us,
+                self._connection.state(),
+            )
+        )
 
     @property
     def is_open(self) -> bool:
         """Whether ``close`` has something to do."""
-        return self._conversation is not None
+        return self._connection is not None
 
     def segment(
         self,
@@ -62,90 +121,101 @@ class Conversation:
         missing: int,
         acknowledged: int,
         ts: int,
-        at: int,
+        ordinal: int,
         capture: str,
     ) -> None:
-        """A segment that ``end`` has sent, and the packet it was in; see `tcp_segments.Segment`."""
-        if self.over is not None:
-            self.settle(ts)
-        conversation = self._conversation
-        self.ts, self.at = ts, at
-        self._settings.topics.now = at
+        """Decode a segment that ``end`` has sent; see `Segment` for the fields of its packet."""
+        if self.ended_us is not None:
+            self.expire(ts)
+        connection = self._connection
+        self.ts, self.ordinal = ts, ordinal
+        self._names.ordinal = ordinal
         if flags & SYN:
             sequence = (sequence + 1) % _ALL
-            conversation = self._syn(end, sequence, flags, capture)
-            if payload:  # none of a usual SYN: the flag may be damage, and a start it is not
-                conversation.started[end ^ self._flipped] = False
-        elif conversation is None:
+            connection = self._syn(end, sequence, flags, capture)
+            if payload:  # a usual SYN has none: the flag may be damage, and this no start
+                connection.streams[end ^ self._flipped].started = False
+        elif connection is None:
             if not payload and not missing:
                 return
-            conversation = self._open(end, self._client, capture, in_step=False)
-        conversation.capture = capture
+            connection = self._open(end, self._client, capture, synced=False)
+        connection.origin.capture = capture
         side = end ^ self._flipped
-        direction = conversation.directions[side]
-        if (payload or missing) and not direction.segment(sequence, payload, missing, ts):
+        sender = connection.streams[side].reassembler
+        if (payload or missing) and not sender.segment(sequence, payload, missing, ts):
             self.close()
-            conversation = self._open(end, self._client, capture, in_step=False)
+            connection = self._open(end, self._client, capture, synced=False)
             side = 0
-            direction = conversation.directions[side]
-            direction.segment(sequence, payload, missing, ts)
-        if flags & ACK and conversation.directions[1 - side].is_waiting:
-            conversation.directions[1 - side].acknowledged(acknowledged, ts)
-        if flags & (FIN | RST) and self.over is None:
+            sender = connection.streams[side].reassembler
+            sender.segment(sequence, payload, missing, ts)
+        if flags & ACK:
+            receiver = connection.streams[1 - side].reassembler
+            if receiver.has_gap:
+                receiver.acknowledged(acknowledged, ts)
+        if flags & (FIN | RST) and self.ended_us is None:
             if flags & FIN:
-                direction.fin((sequence + len(payload) + missing) % _ALL)
-            one, other = conversation.directions
-            if flags & RST or (one.ended and other.ended):
-                self.over = ts
+                sender.fin((sequence + len(payload) + missing) % _ALL)
+            one, other = connection.streams
+            if flags & RST or (one.reassembler.ended and other.reassembler.ended):
+                self.ended_us = ts
 
-    def settle(self, now: int) -> None:
-        """Close a connection that ended a while before: of it only ``uses`` is left."""
-        if self.over is not None and now - self.over > LINGER_US:
+    def expire(self, now_us: int) -> None:
+        """Close a connection that ended more than ``LINGER_US`` ago."""
+        if self.ended_us is not None and now_us - self.ended_us > LINGER_US:
             self.close()
             self._client = None
 
     def close(self) -> None:
-        """The connection is over, or the capture is: hand out what it still has."""
-        conversation = self._conversation
-        if conversation is None:
+        """The connection is over, or the capture is: decode the bytes that still wait."""
+        connection = self._connection
+        if connection is None:
             return
-        self._settings.topics.now = self.at
-        for direction in conversation.directions:
-            direction.finish(self.ts)
-        conversation.finish(self.ts)
-        if conversation.client is not None:
-            self._client = conversation.client ^ self._flipped
-        conversation.release()
-        self._conversation = self.over = None
+        self._names.ordinal = self.ordinal
+        for stream in connection.streams:
+            stream.reassembler.finish(self.ts)
+        connection.finish(self.ts)
+        if connection.origin.client is not None:
+            self._client = connection.origin.client ^ self._flipped
+        connection.release()
+        self._connection = self.ended_us = None
 
     def _syn(self, end: int, start: int, flags: int, capture: str) -> Connection:
-        """A handshake says who is the client and where the stream starts."""
-        conversation = self._conversation
-        if conversation is not None:
+        """A SYN gives the start of a stream, and says who is the client."""
+        connection = self._connection
+        if connection is not None:
             side = end ^ self._flipped
-            if self.over is None and conversation.directions[side].start(start):
+            if self.ended_us is None and connection.streams[side].reassembler.start(start):
                 client = 1 - side if flags & ACK else side
-                conversation.capture = capture
-                conversation.handshake(client, side, self.ts)
-                return conversation
+                connection.origin.capture = capture
+                connection.handshake(client, side, self.ts)
+                return connection
             self.close()
         client = 1 - end if flags & ACK else end
-        conversation = self._open(end, client, capture, in_step=True)
-        conversation.directions[0].start(start)
-        conversation.started[0] = True
-        return conversation
+        connection = self._open(end, client, capture, synced=True)
+        connection.streams[0].reassembler.start(start)
+        connection.streams[0].started = True
+        return connection
 
-    def _open(self, end: int, client: int | None, capture: str, *, in_step: bool) -> Connection:
+    def _open(self, end: int, client: int | None, capture: str, *, synced: bool) -> Connection:
         """A connection of which ``end`` sent the first packet that was captured."""
-        self.uses += 1
+        self.connections += 1
         self._flipped = end
-        self._conversation = Connection(
-            (self._ends[end], self._ends[1 - end]),
-            None if client is None else client ^ end,
-            (in_step, in_step),
-            self._settings,
-            self._out,
-            f"#{self.uses}" if self.uses > 1 else "",
+        fault = "" if synced else UNSYNCED_START
+        streams = (
+            StreamState(FramingState(synced, fault), ReassemblyState()),
+            StreamState(FramingState(synced, fault), ReassemblyState()),
         )
-        self._conversation.capture = capture
-        return self._conversation
+        self._connection = Connection(
+            ConnectionState(
+                (self._ends[end], self._ends[1 - end]),
+                f"#{self.connections}" if self.connections > 1 else "",
+                None if client is None else client ^ end,
+                streams,
+            ),
+            self._options,
+            self._names,
+            self._out,
+            self.unanswered,
+        )
+        self._connection.origin.capture = capture
+        return self._connection

@@ -1,102 +1,186 @@
-"""Which payload is a request, and which one answers it.
+"""The table of requests that wait for their responses, one for each connection or dump.
 
-A dump does not say which side sent what. A payload is a response when a request with its
-correlation id is waiting and the bytes read as that api's response; otherwise it is a request.
+Correlation ids repeat: on several connections in one dump, over time, and in clients that give all
+requests the same one. Requests with one id therefore wait in a row, the oldest first.
 """
 
 from __future__ import annotations
 
-from kafka_admin_proto.errors import DecodeError, UnknownMessageError
-from kafka_admin_proto.protocol.headers import PRODUCE_KEY
-from kafka_admin_proto.protocol.payloads import (
-    Request,
-    Response,
-    expects_response,
-    read_request,
-    read_response,
-)
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
 
-#: Correlation ids that may wait for a response; the oldest goes first. Half a capture has none.
-MAX_WAITING = 100_000
-#: Requests of different apis and versions that may wait under one id: each payload with that id is
-#: read as the response to each of them, and a hostile capture has one id alone.
-MAX_ALIKE = 16
+import msgspec
 
-#: For what no request was captured of, and reads as one.
-RESPONSE_HINT = (
-    "; if this is a response whose request was not captured, say --response with --api and "
-    "--version"
-)
-SASL_HANDSHAKE_KEY = 17
+from kafka_admin_proto.capture.frames import DecodedFrame
+
+#: Correlation ids of one connection that may wait for a response; the oldest is dropped first.
+MAX_IDS_OF_CONNECTION = 10_000
+#: Requests of one connection that may wait under the same id.
+MAX_SAME_ID = 1000
+#: Bytes of the request frames of one connection that are kept for their responses.
+MAX_KEPT_BYTES = 16 * 1024 * 1024
 
 
-class Pairing:
-    """Remembers the requests of a conversation, so that their responses are understood."""
+class PendingRequest(msgspec.Struct):
+    """A request that waits for its response.
 
-    def __init__(self, dialect: str = "kafka") -> None:
-        self._dialect = dialect
-        #: Correlation id → (api key, version) → how many such requests wait.
-        self._waiting: dict[int, dict[tuple[int, int], int]] = {}
-        #: After SaslHandshake v0 tokens follow that have a size in front and nothing else.
-        self.raw_tokens: bool = False
+    ``ts`` is when it was captured, in microseconds since 1970. ``enclosed`` is the request inside
+    an Envelope. ``frame`` is there where `DecodeOptions.keep_requests` has the api. ``count`` is
+    how many equal requests of a dump wait.
+    """
 
-    def read(self, data: bytes, offset: int = 0) -> Request | Response | None:
-        """The request or response that the payload at ``offset`` is; None for a raw SASL token."""
-        id_bytes = data[offset : offset + 4]
-        correlation_id = int.from_bytes(id_bytes, "big", signed=True)
-        waiting = self._waiting.get(correlation_id, {}) if len(id_bytes) == 4 else {}
-        responses = [
-            (asked, read_response(data, *asked, dialect=self._dialect, offset=offset))
-            for asked in waiting
-        ]
-        for asked, response in responses:
-            if response.error is None:
-                return self._answered(correlation_id, asked, response)
-        request = read_request(data, dialect=self._dialect, offset=offset)
-        no_request = request.header is None or isinstance(request.error, UnknownMessageError)
-        if self.raw_tokens and no_request:
+    api_key: int
+    api_version: int
+    ts: int = 0
+    client_id: str | None = None
+    enclosed: PendingRequest | None = None
+    frame: DecodedFrame | None = None
+    count: int = 1
+
+
+class RequestTable:
+    """The pending requests by correlation id.
+
+    ``counts_equal``: requests of one api and version under one id are counted and not told apart,
+    for dumps, which have no times. Kept frames of requests that get no response go to
+    ``unanswered``.
+    """
+
+    def __init__(
+        self,
+        max_ids: int = MAX_IDS_OF_CONNECTION,
+        max_same_id: int = MAX_SAME_ID,
+        *,
+        counts_equal: bool = False,
+        unanswered: list[DecodedFrame] | None = None,
+    ) -> None:
+        self._max_ids = max_ids
+        self._max_same_id = max_same_id
+        self._counts_equal = counts_equal
+        self._unanswered = unanswered
+        self._kept_bytes = 0
+        self._pending: dict[int, list[PendingRequest]] = {}
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def items(self) -> Iterable[tuple[int, list[PendingRequest]]]:
+        """Correlation ids and their requests, the ids in the order of their first requests."""
+        return self._pending.items()
+
+    def expect(self, correlation_id: int, request: PendingRequest) -> None:
+        """A request was sent: wait for its response."""
+        if request.frame is not None:
+            self._keep(request.frame)
+        same_id = self._pending.get(correlation_id)
+        if same_id is None:
+            self._pending[correlation_id] = [request]
+            if len(self._pending) > self._max_ids:
+                self._drop(self._pending.pop(next(iter(self._pending))))
+            return
+        if self._counts_equal:
+            for other in same_id:
+                if (other.api_key, other.api_version) == (request.api_key, request.api_version):
+                    other.count += 1
+                    return
+        same_id.append(request)
+        if len(same_id) > self._max_same_id:
+            self._drop([same_id.pop(0)])
+
+    def same_id(self, correlation_id: int) -> list[PendingRequest]:
+        """The requests that wait under an id, the oldest first."""
+        return self._pending.get(correlation_id, [])
+
+    def take(
+        self, correlation_id: int, request: PendingRequest | None = None
+    ) -> PendingRequest | None:
+        """Remove the oldest request with that id, or the one given: its response was captured."""
+        same_id = self._pending.get(correlation_id)
+        if same_id is None:
             return None
-        if request.error is not None and responses:
-            asked, response = responses[0]
-            if isinstance(response.error, UnknownMessageError):
-                return self._answered(correlation_id, asked, response)
-            return response
-        self._expect(request)
-        if no_request or (request.error is not None and request.api_key == PRODUCE_KEY):
-            _add_hint(request)
-        return request
+        taken = same_id[0] if request is None else request
+        if taken.count > 1:
+            taken.count -= 1
+            return taken
+        if len(same_id) == 1:
+            del self._pending[correlation_id]
+        else:
+            same_id.remove(taken)
+        if self._kept_bytes:
+            self._kept_bytes -= sum(len(frame.data) for frame in _kept(taken))
+        return taken
 
-    def _answered(
-        self, correlation_id: int, asked: tuple[int, int], response: Response
-    ) -> Response:
-        waiting = self._waiting[correlation_id]
-        waiting[asked] -= 1
-        if not waiting[asked]:
-            del waiting[asked]
-        if not waiting:
-            del self._waiting[correlation_id]
-        return response
+    def enclose(self, correlation_id: int, enclosed: PendingRequest) -> None:
+        """The newest request with that id is an Envelope with this request inside."""
+        same_id = self._pending.get(correlation_id)
+        if same_id is not None:
+            same_id[-1].enclosed = enclosed
+            if enclosed.frame is not None:
+                self._keep(enclosed.frame)
 
-    def _expect(self, request: Request) -> None:
-        """Wait for the response, unless none will come: acks=0 asks for none."""
-        if request.header is None:
-            return
-        if request.error is None:
-            self.raw_tokens = (request.api_key, request.api_version) == (SASL_HANDSHAKE_KEY, 0)
-        if not expects_response(request.api_key, request.body):
-            return
-        asked = (request.api_key, request.api_version)
-        waiting = self._waiting.setdefault(request.header.correlation_id, {})
-        waiting[asked] = waiting.get(asked, 0) + 1
-        if len(waiting) > MAX_ALIKE:
-            del waiting[next(iter(waiting))]
-        if len(self._waiting) > MAX_WAITING:
-            del self._waiting[next(iter(self._waiting))]
+    def newest_ids(self, count: int) -> Iterator[int]:
+        """Up to ``count`` correlation ids, the newest first."""
+        return islice(reversed(self._pending), count)
+
+    def finish(self) -> None:
+        """No more responses come."""
+        for same_id in self._pending.values():
+            self._drop(same_id)
+        self._pending.clear()
+
+    def _keep(self, frame: DecodedFrame) -> None:
+        self._kept_bytes += len(frame.data)
+        if self._kept_bytes > MAX_KEPT_BYTES:
+            for same_id in list(self._pending.values()):
+                self._drop(same_id)  # they still wait, without their frames
+                if self._kept_bytes <= MAX_KEPT_BYTES:
+                    return
+
+    def _drop(self, requests: list[PendingRequest]) -> None:
+        """These requests get no response, or too late for what is kept."""
+        for request in requests:
+            for frame in _kept(request):
+                self._kept_bytes -= len(frame.data)
+                if self._unanswered is not None:
+                    self._unanswered.append(frame)
+            request.frame = None
+            if request.enclosed is not None:
+                request.enclosed.frame = None
 
 
-def _add_hint(request: Request) -> None:
-    """A small correlation id reads as api key 0, so that unpaired responses look like Produce."""
-    if isinstance(request.error, DecodeError):
-        request.error.fault += RESPONSE_HINT
-    else:
-        request.error = UnknownMessageError(f"{request.error}{RESPONSE_HINT}")
+def _kept(request: PendingRequest) -> Iterator[DecodedFrame]:
+    for each in (request, request.enclosed):
+        if each is not None and each.frame is not None:
+            yield each.frame
+
+
+class EarlyResponse(NamedTuple):
+    """A response whose request was not captured yet, at ``offset`` of its stream."""
+
+    data: bytes
+    offset: int
+    ts: int
+
+
+class EarlyResponses:
+    """Responses that wait for a request which the capture has later, in their order."""
+
+    def __init__(self, waiting: Iterable[EarlyResponse] = ()) -> None:
+        self.waiting: deque[EarlyResponse] = deque(waiting)
+        self.size: int = sum(len(each.data) for each in self.waiting)
+
+    def __bool__(self) -> bool:
+        return bool(self.waiting)
+
+    def add(self, response: EarlyResponse) -> None:
+        self.waiting.append(response)
+        self.size += len(response.data)
+
+    def remove_first(self) -> None:
+        self.size -= len(self.waiting.popleft().data)
+
+    def clear(self) -> None:
+        self.waiting.clear()
+        self.size = 0

@@ -1,23 +1,21 @@
-"""Where a frame starts among bytes that are out of step: the first that reads whole.
+"""Resynchronisation: finds the boundary of a frame among bytes whose place in a frame is unknown.
 
-A pattern finds what could be the start of a frame at the speed of ``re``; only those places are
-decoded. Both functions look at no more than a few megabytes.
+A regular expression finds the places that could be the start of a frame, and only those are
+decoded. Each search looks at a few megabytes at most.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import islice
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
+from kafka_admin_proto.capture.connection.pairing import PendingRequest, RequestTable
+from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.errors import UnknownMessageError
 from kafka_admin_proto.protocol.payloads import read_request, read_response
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.capture.connection.connection import DecodeOptions, PendingRequest
 
 #: Size from 10 bytes to 16 MiB, api key below 256, version below 64, any correlation id that is not
 #: negative, and a client id that is null or shorter than 256 bytes.
@@ -25,21 +23,59 @@ _REQUEST = re.compile(
     rb"(?=\0(?!\0\0[\0-\x09])...\0.\0[\0-\x3f][\0-\x7f]...(?:\xff\xff|\0.))", re.DOTALL
 )
 #: Places that look like a request and are decoded in one search, and bytes that are copied for it.
-_MOST_TRIES = 2000
-_MOST_COPIED = 16 * 1024 * 1024
-#: The newest of the requests that wait are looked for; a response to an older one is less likely.
-_MOST_IDS = 64
+_MAX_TRIES = 2000
+_MAX_COPIED_BYTES = 16 * 1024 * 1024
+#: The newest pending requests whose responses are searched for; an older one is less likely.
+_MAX_IDS = 64
 #: Places with the right correlation id that are tried.
-_MOST_PLACES = 64
-#: Sizes that fit, one after the other, are no accident from so many on.
+_MAX_PLACES = 64
+#: More frames than this one after the other, by their sizes alone, are no accident.
 _ENOUGH_FRAMES = 3
 
 
-def find_request(buffer: bytearray, settings: DecodeOptions) -> int | None:
+class Boundary(NamedTuple):
+    """A frame starts ``at`` this byte of the buffer; ``from_client``: what the frame shows."""
+
+    at: int
+    from_client: bool
+
+
+def find_boundary(
+    buffer: bytearray,
+    from_client: bool | None,
+    pending: RequestTable,
+    options: DecodeOptions,
+    *,
+    complete: bool,
+    full: bool,
+) -> Boundary | None:
+    """Search the unsynced bytes of one side for a frame boundary; None if there is none.
+
+    ``from_client`` None: it is not known who is the client. ``complete``: the stream has ended, so
+    that the last frame ends with the buffer. ``full``: the buffer is about to be discarded. In
+    these two cases sizes that fit end to end are enough, for responses without requests.
+    """
+    expects_request = from_client is not False
+    if expects_request:
+        at = find_request(buffer, options)
+    else:
+        at = find_response(buffer, pending, options)
+    if at is None:
+        # Perhaps nothing can be paired: the other side, or its part before this, was not captured.
+        may_be_responses = from_client is not True and (complete or full)
+        if may_be_responses and end_to_end(buffer, options.limit, complete=complete):
+            return Boundary(0, from_client=False)
+        return None
+    if at and end_to_end(buffer[:at], options.limit, complete=True):
+        at = 0  # the bytes before it are frames too, of apis that are not known
+    return Boundary(at, from_client=expects_request)
+
+
+def find_request(buffer: bytearray, options: DecodeOptions) -> int | None:
     """The first place at which a whole request stands."""
     data = bytes(buffer)
-    tries, copied = _MOST_TRIES, _MOST_COPIED
-    known = _versions(settings.dialect)
+    tries, copied = _MAX_TRIES, _MAX_COPIED_BYTES
+    known = _versions(options.dialect)
     for match in _REQUEST.finditer(data):
         at = match.start()
         end = at + 4 + int.from_bytes(data[at : at + 4], "big")
@@ -49,7 +85,7 @@ def find_request(buffer: bytearray, settings: DecodeOptions) -> int | None:
         copied -= end - at
         if tries < 0 or copied < 0:
             return None
-        if read_request(data[at:end], dialect=settings.dialect, offset=4).error is None:
+        if read_request(data[at:end], dialect=options.dialect, offset=4).error is None:
             return at
     return None
 
@@ -66,36 +102,34 @@ def _versions(dialect: str) -> dict[int, VersionRange]:
     return found
 
 
-def find_response(
-    buffer: bytearray, waiting: dict[int, list[PendingRequest]], settings: DecodeOptions
-) -> int | None:
-    """The first place at which a whole response to one of the waiting requests stands."""
+def find_response(buffer: bytearray, pending: RequestTable, options: DecodeOptions) -> int | None:
+    """The first place at which a whole response to one of the pending requests stands."""
     data = bytes(buffer)
     first = None
-    for correlation_id in islice(reversed(waiting), _MOST_IDS):
-        asked = waiting[correlation_id][0]
+    for correlation_id in pending.newest_ids(_MAX_IDS):
+        request = pending.same_id(correlation_id)[0]
         pattern = correlation_id.to_bytes(4, "big", signed=True)
         at = data.find(pattern, 4)
-        for _ in range(_MOST_PLACES):
+        for _ in range(_MAX_PLACES):
             if at < 0 or (first is not None and at - 4 >= first):
                 break
             size = int.from_bytes(data[at - 4 : at], "big")
-            if 4 <= size <= len(data) - at and _is_response(data[at : at + size], asked, settings):
+            if 4 <= size <= len(data) - at and _answers(data[at : at + size], request, options):
                 first = at - 4
                 break
             at = data.find(pattern, at + 1)
     return first
 
 
-def _is_response(payload: bytes, asked: PendingRequest, settings: DecodeOptions) -> bool:
-    response = read_response(payload, asked.api_key, asked.api_version, dialect=settings.dialect)
+def _answers(payload: bytes, request: PendingRequest, options: DecodeOptions) -> bool:
+    response = read_response(payload, request.api_key, request.api_version, dialect=options.dialect)
     return response.error is None or isinstance(response.error, UnknownMessageError)
 
 
-def end_to_end(data: bytearray, limit: int, *, whole: bool) -> bool:
+def end_to_end(data: bytearray, limit: int, *, complete: bool) -> bool:
     """Whether the bytes are frames end to end, by their sizes alone.
 
-    ``whole``: the last one ends with the bytes; otherwise it may go on, after some whole ones.
+    ``complete``: the last frame ends with the bytes; otherwise it may go on, after some whole ones.
     """
     at = frames = 0
     while at + 4 <= len(data):
@@ -104,4 +138,4 @@ def end_to_end(data: bytearray, limit: int, *, whole: bool) -> bool:
             return False
         at += 4 + size
         frames += 1
-    return at == len(data) if whole else frames > _ENOUGH_FRAMES
+    return at == len(data) if complete else frames > _ENOUGH_FRAMES

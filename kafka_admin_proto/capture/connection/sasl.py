@@ -1,51 +1,57 @@
-"""Who a connection's client says it is: the names in SASL exchanges, never the passwords.
+"""SASL on a connection: who the client says it is, and whether raw tokens follow.
 
 PLAIN (RFC 4616): ``authzid NUL authcid NUL password``. SCRAM (RFC 5802): the client's first message
-is ``n,a=authzid,n=name,r=...``; the server's last starts with ``v=`` when it agrees. Of other
-mechanisms, and of delegation tokens (whose owner the broker knows alone), there is no name.
+is ``n,a=authzid,n=name,r=...``; the server's last starts with ``v=`` when it agrees. Other
+mechanisms, and delegation tokens (whose owner the broker knows alone), give no name. Passwords are
+never kept.
 """
 
 from __future__ import annotations
 
-#: What Kafka puts in front of a name that SASL gave (``KafkaPrincipal.USER_TYPE``).
+import msgspec
+
+SASL_HANDSHAKE_KEY = 17
+SASL_AUTHENTICATE_KEY = 36
+#: Kafka's prefix for a name that SASL gave (``KafkaPrincipal.USER_TYPE``).
 _USER = "User:"
-#: No name is longer; a peer may say anything.
-_LONGEST = 1024
+#: Bytes of a name; longer ones are ignored, as a peer may send anything.
+_MAX_NAME_BYTES = 1024
 
 
-class SaslExchange:
-    """The state of one connection; ``principal`` is None until a server has agreed."""
+class SaslExchange(msgspec.Struct):
+    """The state of one connection; ``principal`` is None until a server has agreed.
 
-    def __init__(self) -> None:
-        self.principal: str | None = None
-        self._mechanism = ""
-        self._name: str | None = None
-        self._agreed = False
+    ``agreed``: the server has said that the exchange is over, as far as its answers show that.
+    ``raw_tokens``: tokens follow that have a size in front and no header, which is so after
+    SaslHandshake v0.
+    """
 
-    @property
-    def agreed(self) -> bool:
-        """Whether the server has said that the exchange is over, as far as that can be told."""
-        return self._agreed
+    principal: str | None = None
+    agreed: bool = False
+    raw_tokens: bool = False
+    mechanism: str = ""
+    name: str | None = None
 
-    def mechanism(self, name: str) -> None:
+    def handshake(self, mechanism: str, api_version: int | None) -> None:
         """SaslHandshake asks for a mechanism: a new exchange, perhaps not the first."""
-        self._mechanism, self._name = name, None
-        self._agreed = False
+        self.mechanism, self.name = mechanism, None
+        self.agreed = False
+        self.raw_tokens = api_version == 0
 
     def from_client(self, token: bytes) -> None:
-        """The client's next token."""
-        if self._mechanism == "PLAIN":
-            self._name = _plain_name(token)
-        elif self._mechanism.startswith("SCRAM-") and token[:2] in (b"n,", b"y,", b"p="):
-            self._name = _scram_name(token)
+        """Read the client's next token."""
+        if self.mechanism == "PLAIN":
+            self.name = _plain_name(token)
+        elif self.mechanism.startswith("SCRAM-") and token[:2] in (b"n,", b"y,", b"p="):
+            self.name = _scram_name(token)
 
     def from_server(self, token: bytes, *, failed: bool = False) -> None:
-        """The server's answer to it."""
+        """Read the server's answer to it."""
         if failed:
-            self.principal = self._name = None
-        elif self._mechanism == "PLAIN" or token[:2] == b"v=":
-            self.principal = None if self._name is None else _USER + self._name
-            self._agreed = True
+            self.principal = self.name = None
+        elif self.mechanism == "PLAIN" or token[:2] == b"v=":
+            self.principal = None if self.name is None else _USER + self.name
+            self.agreed = True
 
 
 def _plain_name(token: bytes) -> str | None:
@@ -65,6 +71,6 @@ def _scram_name(token: bytes) -> str | None:
 
 def _text(name: bytes) -> str | None:
     try:
-        return name.decode() if 0 < len(name) <= _LONGEST else None
+        return name.decode() if 0 < len(name) <= _MAX_NAME_BYTES else None
     except UnicodeDecodeError:
         return None

@@ -1,114 +1,131 @@
-"""Which bytes of a connection may be a SASL token: nothing of those is shown.
+"""Which bytes of a connection may be a SASL token, so that outputs show nothing of them.
 
-After SaslHandshake v0 the client's password, or what proves it, follows with only a size in front.
-Where packets are missing, or a size is damaged, such a token is read as a request of some api. One
-rule holds: of a connection that has handshaken with version 0, or may have, nothing is shown but
-what decodes whole as a request of a known api and version, or as the response to one. A dump has
-no connections that could be followed: ``DumpTokenGuard`` has what holds there.
+After SaslHandshake v0 the client's password, or its proof, follows with only a size in front. Where
+packets are missing, or a size is damaged, such a token is read as a request of some api. Therefore
+one rule holds: of a connection that has sent a handshake of version 0, or may have sent one, a
+frame is shown only if it decodes whole as a request of a known api and version, or as the response
+to one. A dump has no connections to follow; its rule is `DumpTokenGuard`.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Any, NamedTuple
 
-from kafka_admin_proto.capture.connection.pairing import SASL_HANDSHAKE_KEY
-from kafka_admin_proto.capture.frames import DecodedFrame
+import msgspec
+
+from kafka_admin_proto.capture.connection.sasl import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
+from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
 from kafka_admin_proto.protocol.payloads import Request, Response
 
-SASL_AUTHENTICATE_KEY = 36
-#: What a client may ask before it has shown who it is.
+#: Requests that a client may send before it has logged in.
 _BEFORE_LOGIN = frozenset({SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY, API_VERSIONS_KEY})
-#: No api has come near so many versions; two letters of a text read as far more.
-_MOST_VERSIONS = 100
-#: How a frame with a handshake or a token begins: size, api key, version.
+#: No api has nearly so many versions; two letters of a text read as a far larger number.
+_MAX_VERSIONS = 100
+#: The first bytes of a frame with a handshake or a token: size, api key, version.
 _SASL_START = re.compile(rb"\0.{3}\0[\x11\x24]\0[\0-\x02]", re.DOTALL)
 
 
-class TokenGuard:
-    """What is known of one connection, request by request."""
+class Exposure(NamedTuple):
+    """How much of a frame may be a credential; fields of the decoded frame."""
 
-    def __init__(self) -> None:
-        #: A handshake of version 0 was seen, or may have been: where bytes were not captured.
-        self._raw_tokens = False
-        #: Until a request decodes that needs a login: a handshake of another version was seen,
-        #: whose version may be damaged, or a frame did not decode, whose size may be.
-        self._unsettled = False
-        #: Whether there was a handshake of any version: undecoded bytes may hold credentials.
-        self._sasl = False
-        #: Whether a request has decoded: until then, frames may start anywhere.
-        self._proven = False
+    may_be_token: bool = False
+    may_be_secret: bool = False
+
+
+_HARMLESS = Exposure()
+
+
+class TokenGuard(msgspec.Struct):
+    """What the requests of one connection have shown so far.
+
+    ``raw_tokens``: a handshake of version 0 was captured, or may have been missed where bytes were
+    not captured. ``unsettled``: a handshake of another version was captured, whose version may be
+    damaged, or a frame did not decode, whose size may be; it ends with a request that needs a
+    login. ``sasl``: a handshake of any version was captured, so that bytes which do not decode may
+    hold credentials. ``proven``: a request has decoded; before that, frames may start anywhere.
+    """
+
+    raw_tokens: bool = False
+    unsettled: bool = False
+    sasl: bool = False
+    proven: bool = False
 
     def bytes_missing(self) -> None:
-        """The start of the connection, or something later, was not captured."""
-        self._raw_tokens = True
+        """The start of the connection, or a later part of it, was not captured."""
+        self.raw_tokens = True
 
     @property
     def must_decode(self) -> bool:
-        """Whether a frame has to be decoded before anything of it can be shown."""
-        return self._raw_tokens or self._unsettled or self._sasl or not self._proven
+        """Whether a frame has to be decoded before any part of it can be shown."""
+        return self.raw_tokens or self.unsettled or self.sasl or not self.proven
 
-    def request(self, request: Request, frame: DecodedFrame) -> None:
-        """Mark the frame of the client's next request, and learn from it."""
-        whole = frame.codec is not None and frame.error is None
-        self._proven = self._proven or whole
+    def request(
+        self, request: Request, codec: Codec[Any] | None, *, truncated: bool = False
+    ) -> Exposure:
+        """Judge the client's next request, and learn from it; ``codec`` None: it is not known."""
+        exposure = _HARMLESS
+        whole = codec is not None and request.error is None and not truncated
+        self.proven = self.proven or whole
         if not whole:
-            if _SASL_START.search(frame.data, frame.body_offset):
+            if _SASL_START.search(request.data, request.body_offset):
                 # Its size may be wrong, so that it has swallowed a handshake of any version.
-                self._raw_tokens = True
-            self.undecoded(frame)
+                self.raw_tokens = True
+            exposure = self.undecoded()
             if not looks_like_a_request(request):
-                frame.may_be_token = True
+                exposure = exposure._replace(may_be_token=True)
         if request.api_key == SASL_HANDSHAKE_KEY:
-            self._sasl = self._unsettled = True
-            self._raw_tokens = self._raw_tokens or request.api_version == 0
+            self.sasl = self.unsettled = True
+            self.raw_tokens = self.raw_tokens or request.api_version == 0
         elif not whole:
-            # Of an unknown api or version nobody knows where it ends.
-            self._unsettled = self._unsettled or frame.codec is not None or frame.header is None
+            # Nobody knows where a request of an unknown api or version ends.
+            self.unsettled = self.unsettled or codec is not None or request.header is None
         elif request.api_key not in _BEFORE_LOGIN:
-            self._unsettled = False
+            self.unsettled = False
+        return exposure
 
-    def undecoded(self, frame: DecodedFrame) -> None:
-        """Mark a frame that did not decode whole as a known request, or as the response to one."""
-        if self._raw_tokens or self._unsettled:
-            frame.may_be_token = True
-        elif self._sasl or not self._proven:
-            frame.may_be_secret = True
+    def undecoded(self) -> Exposure:
+        """Judge a frame that did not decode whole as a known request, or as the response to one."""
+        if self.raw_tokens or self.unsettled:
+            return Exposure(may_be_token=True)
+        return Exposure(may_be_secret=self.sasl or not self.proven)
 
 
 class DumpTokenGuard:
-    """What is known of one dump, frame by frame: it may have any part of any connection.
+    """What the frames of one dump have shown so far; it may have any part of any connection.
 
     Nobody knows what came before its first frame, and requests that decode say nothing of the
     frames behind them, which may be another connection's.
     """
 
     def __init__(self) -> None:
-        #: A handshake of version 0 was seen.
+        #: A handshake of version 0 was in the dump.
         self._raw_tokens = False
-        #: There was a handshake of any version, or a token with a header in front.
+        #: A handshake of any version was in the dump, or a token with a header in front.
         self._sasl = False
 
-    def frame(self, read: Request | Response, frame: DecodedFrame) -> None:
-        """Mark the next frame if it did not decode whole, and learn from it."""
-        if read.error is not None:
-            no_header = isinstance(read, Request) and not looks_like_a_request(read)
-            frame.may_be_token = self._raw_tokens or no_header
-            frame.may_be_secret = self._sasl or frame.codec is None
-        if read.api_key in (SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY):
+    def frame(self, payload: Request | Response, codec: Codec[Any] | None) -> Exposure:
+        """Judge the next frame, and learn from it."""
+        exposure = _HARMLESS
+        if payload.error is not None:
+            no_header = isinstance(payload, Request) and not looks_like_a_request(payload)
+            exposure = Exposure(self._raw_tokens or no_header, self._sasl or codec is None)
+        if payload.api_key in (SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY):
             self._sasl = True
-            without_header = read.api_key == SASL_HANDSHAKE_KEY and read.api_version == 0
+            without_header = payload.api_key == SASL_HANDSHAKE_KEY and payload.api_version == 0
             self._raw_tokens = self._raw_tokens or without_header
+        return exposure
 
 
 def looks_like_a_request(request: Request) -> bool:
     """Whether bytes that do not decode may be a request all the same, going by the header.
 
-    Of an unknown api it says all that is known. A token does not look so: text makes version
-    numbers and client ids that no client sends.
+    The header is all that is known of a request of an unknown api. A token does not look so: text
+    makes version numbers and client ids that no client sends.
     """
     header = request.header
-    if header is None or not 0 <= request.api_version < _MOST_VERSIONS:
+    if header is None or not 0 <= request.api_version < _MAX_VERSIONS:
         return False
     return header.client_id is None or is_plausible_client(header.client_id)
 

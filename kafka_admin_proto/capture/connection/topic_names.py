@@ -1,4 +1,4 @@
-"""Topic ids → names, as the messages of a capture tell them (KIP-516)."""
+"""The index of topic names: topic ids → names, as the messages of a capture give them (KIP-516)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ MAX_TOPICS = 100_000
 #: No topic has a longer name.
 MAX_NAME_CHARS = 249
 
-#: Message → its array of topics, and the attribute that is the name.
-_TOLD_BY = {
+#: The messages that have ids and names of topics → their array of topics, and the name's attribute.
+_NAMING_MESSAGES = {
     "MetadataResponse": ("topics", "name"),
     "CreateTopicsResponse": ("topics", "name"),
     "DescribeTopicPartitionsResponse": ("topics", "name"),
@@ -25,55 +25,64 @@ _TOLD_BY = {
 NAMING_API_KEYS = frozenset({3, 19, 20, 75})
 
 
-class TopicNameIndex:
-    """What a capture has told, and where it did: the first telling of an id counts.
+def named_topics(message: str, body: Any) -> Iterator[tuple[UUID, str]]:
+    """The topic ids with their names in a body; nothing in a message that has not both."""
+    found = _NAMING_MESSAGES.get(message)
+    if found is None:
+        return
+    array, name_attribute = found
+    for topic in getattr(body, array, None) or ():
+        topic_id, name = getattr(topic, "topic_id", None), getattr(topic, name_attribute, None)
+        if topic_id is not None and topic_id.int and name and len(name) <= MAX_NAME_CHARS:
+            yield topic_id, name
 
-    Places are numbers that grow along the capture; ``now`` is the current one.
+
+class TopicNameIndex:
+    """The names that a capture has given so far; the first name of an id counts.
+
+    ``ordinal`` is that of the current packet: ordinals grow along the capture.
     """
 
     def __init__(self) -> None:
-        self.now = 0
-        self.told: dict[UUID, tuple[str, int]] = {METADATA_TOPIC_ID: (METADATA_TOPIC, -1)}
+        self.ordinal: int = 0
+        #: Topic id → its name, and the ordinal of the packet that gave it.
+        self.named: dict[UUID, tuple[str, int]] = {METADATA_TOPIC_ID: (METADATA_TOPIC, -1)}
 
     def learn(self, message: str, body: Any) -> None:
-        """Take the ids and names in a body, if it is of a message that has both."""
-        found = _TOLD_BY.get(message)
-        if found is None:
-            return
-        array, name = found
-        for topic in getattr(body, array, None) or ():
-            topic_id, said = getattr(topic, "topic_id", None), getattr(topic, name, None)
-            if (
-                topic_id is not None
-                and topic_id.int
-                and said
-                and len(said) <= MAX_NAME_CHARS
-                and len(self.told) < MAX_TOPICS
-            ):
-                self.told.setdefault(topic_id, (said, self.now))
+        """Add the ids and names in a body."""
+        if message in _NAMING_MESSAGES:
+            for topic_id, name in named_topics(message, body):
+                if len(self.named) < MAX_TOPICS:
+                    self.named.setdefault(topic_id, (name, self.ordinal))
 
-    def so_far(self) -> TopicNamesAt:
-        """The names that are known now, whatever is told later."""
-        return TopicNamesAt(self.told, self.now)
+    def now(self) -> TopicNamesAt:
+        """The names that are known at this packet; later ones do not change them."""
+        return TopicNamesAt(self.named, self.ordinal)
+
+    def at(self, ordinal: int) -> TopicNamesAt:
+        """The names that were known at an earlier packet."""
+        return TopicNamesAt(self.named, ordinal)
 
 
 class TopicNamesAt(Mapping[UUID, str]):
-    """Topic id → name, of those that were told up to a place."""
+    """Topic id → name, of those that were given up to the packet with that ordinal."""
 
-    __slots__ = ("_told", "at")
+    __slots__ = ("_named", "ordinal")
 
-    def __init__(self, told: dict[UUID, tuple[str, int]], at: int) -> None:
-        self._told = told
-        self.at: int = at
+    def __init__(self, named: dict[UUID, tuple[str, int]], ordinal: int) -> None:
+        self._named = named
+        self.ordinal: int = ordinal
 
     def __getitem__(self, topic_id: UUID) -> str:
-        name, at = self._told[topic_id]
-        if at > self.at:
+        name, ordinal = self._named[topic_id]
+        if ordinal > self.ordinal:
             raise KeyError(topic_id)
         return name
 
     def __iter__(self) -> Iterator[UUID]:
-        return (topic_id for topic_id, (_, at) in self._told.items() if at <= self.at)
+        return (
+            topic_id for topic_id, (_, ordinal) in self._named.items() if ordinal <= self.ordinal
+        )
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

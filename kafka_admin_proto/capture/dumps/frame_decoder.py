@@ -1,14 +1,19 @@
-"""Blocks of dumped bytes → frames with their requests and responses, nothing dropped."""
+"""Blocks of dumped bytes → decoded frames; bytes that make no frame come as one with a problem."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Literal
 
-from kafka_admin_proto.capture.connection.pairing import Pairing
 from kafka_admin_proto.capture.connection.token_guard import DumpTokenGuard
 from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.frames import PREFIX_BYTES, DecodedFrame, frame_of_payload
+from kafka_admin_proto.capture.dumps.payloads import PayloadReader
+from kafka_admin_proto.capture.frames import (
+    PREFIX_BYTES,
+    DecodedFrame,
+    codec_of,
+    frame_of_payload,
+)
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import (
     DecodeError,
@@ -22,11 +27,11 @@ from kafka_admin_proto.schema.catalog import catalog
 
 
 class FrameDecoder:
-    """Decodes block after block; remembers requests, so that their responses are understood.
+    """Decodes block after block, and remembers the requests, by which responses are understood.
 
-    ``direction`` "auto" pairs by correlation id. ``api`` and ``version`` say what all responses
-    are when no request came before, or what a bare body is. ``dialect`` is where their
-    definitions are; what it does not have is read by Kafka's own.
+    ``direction`` "auto" pairs by correlation id. ``api`` and ``version`` are those of all responses
+    where no requests come before them, or those of bare bodies. ``dialect`` names the definitions;
+    messages that it does not have are read by Kafka's own.
     """
 
     def __init__(
@@ -46,8 +51,8 @@ class FrameDecoder:
         self.limit = limit
         if (unit == "body" or direction == "response") and (api is None or version is None):
             raise ValueError("bare bodies and responses alone need api and version")
-        self._pairing = Pairing(dialect)
-        self._doubt = DumpTokenGuard()
+        self._payloads = PayloadReader(dialect)
+        self._guard = DumpTokenGuard()
         self._capture = ""
         self._message = None if api is None else message_name(api, direction, dialect)
         if self._message is None or version is None:
@@ -56,13 +61,13 @@ class FrameDecoder:
         if direction == "response" and unit != "body":
             if spec.type != "response" or spec.api_key is None:
                 raise UnknownMessageError(f"{spec.name} is no response but a {spec.type}")
-            self._asked = (spec.api_key, version)
+            self._api = (spec.api_key, version)
 
     def decode(self, block: Block, capture: str = "") -> Iterator[DecodedFrame]:
         """Every frame of the block; bytes that make no frame come as one with a problem."""
         if capture != self._capture:
-            self._pairing.raw_tokens = False
-            self._doubt = DumpTokenGuard()
+            self._payloads.raw_tokens = False
+            self._guard = DumpTokenGuard()
             self._capture = capture
         if self.unit == "body":
             yield self._body(block, capture)
@@ -85,7 +90,7 @@ class FrameDecoder:
                     data=bytes(data[offset:]),
                     header_offset=PREFIX_BYTES,
                     error=error,
-                    is_token=self._pairing.raw_tokens,
+                    is_token=self._payloads.raw_tokens,
                     may_be_token=True,
                 )
                 return
@@ -93,52 +98,56 @@ class FrameDecoder:
             offset += size
 
     def _payload(self, block: Block, capture: str, offset: int, data: bytes) -> DecodedFrame:
-        shift = PREFIX_BYTES if self.unit == "frames" else 0
-        read = self._read(data, shift)
-        if read is None:
-            frame = DecodedFrame(
+        header_offset = PREFIX_BYTES if self.unit == "frames" else 0
+        payload = self._read(data, header_offset)
+        if payload is None:
+            return DecodedFrame(
                 capture=capture,
+                line=block.line,
                 stream_offset=offset,
                 direction="data",
                 data=data,
-                header_offset=shift,
+                header_offset=header_offset,
                 is_token=True,
             )
-        else:
-            frame = frame_of_payload(read, data, shift)
-            self._doubt.frame(read, frame)
-        frame.capture, frame.line, frame.stream_offset = capture, block.line, offset
-        return frame
+        codec = codec_of(payload)
+        exposure = self._guard.frame(payload, codec)
+        return frame_of_payload(
+            payload, data, header_offset, codec, capture=capture, line=block.line,
+            stream_offset=offset, **exposure._asdict(),
+        )  # fmt: skip
 
     def _read(self, data: bytes, offset: int) -> Request | Response | None:
         if self.direction == "request":
             return read_request(data, dialect=self.dialect, offset=offset)
         if self.direction == "response":
-            return read_response(data, *self._asked, dialect=self.dialect, offset=offset)
-        return self._pairing.read(data, offset)
+            return read_response(data, *self._api, dialect=self.dialect, offset=offset)
+        return self._payloads.read(data, offset)
 
     def _body(self, block: Block, capture: str) -> DecodedFrame:
         assert self._message is not None
         assert self.version is not None
         found = codec(self._message, self.version, dialect=self.dialect)
-        frame = DecodedFrame(
+        body = None
+        error: DecodeError | None = None
+        try:
+            body = found.decode(block.data)
+        except TrailingBytesError as trailing:
+            body, error = trailing.value, trailing
+        except DecodeError as caught:
+            error = caught
+        return DecodedFrame(
             capture=capture,
             line=block.line,
-            stream_offset=0,
             direction="data",
             data=block.data,
             api=found.name,
             api_key=found.spec.api_key,
             api_version=self.version,
             codec=found,
+            body=body,
+            error=error,
         )
-        try:
-            frame.body = found.decode(block.data)
-        except TrailingBytesError as error:
-            frame.body, frame.error = error.value, error
-        except DecodeError as error:
-            frame.error = error
-        return frame
 
 
 def message_name(api: str, direction: str = "auto", dialect: str = "kafka") -> str:

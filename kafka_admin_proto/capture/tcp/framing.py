@@ -1,8 +1,8 @@
-"""One direction's bytes → frames, and back on its feet after a hole.
+"""Cuts the bytes of one direction into frames, and collects bytes where no frame can be cut.
 
-A stream is in step as long as each frame starts where the one before it ended. It gets out of step
-where bytes are missing and the size of a frame with them, and it starts so when the capture began
-in the middle of the connection. Then bytes collect until someone finds a frame among them.
+A stream is synced as long as each frame starts where the one before it ended. It is unsynced where
+bytes are missing and the size of a frame with them, and at the start when the capture began in the
+middle of the connection. Then bytes are collected until a search finds a frame boundary.
 """
 
 from __future__ import annotations
@@ -10,86 +10,113 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
+import msgspec
+
 from kafka_admin_proto.errors import FrameError
 from kafka_admin_proto.protocol.frames import check_frame_size
 
-#: Bytes that collect out of step before the older ones are given up.
+#: Bytes that are collected in an unsynced stream before the older ones are discarded.
 MAX_UNSYNCED_BYTES = 4 * 1024 * 1024
+
+#: Why a stream is unsynced whose start was not captured.
+UNSYNCED_START = "the capture started after the connection did"
 
 
 class FrameSink(Protocol):
-    """Takes what a direction consists of, in order; ``offset`` is the place in the stream."""
+    """Takes the parts of a direction in order; ``offset`` counts from the start of the stream."""
 
     def frame(self, data: bytes, offset: int, ts: int) -> None:
         """A whole frame, its size prefix included."""
 
-    def broken(self, data: bytes, offset: int, size: int, missing: int, ts: int) -> None:
+    def truncated(self, data: bytes, offset: int, size: int, missing: int, ts: int) -> None:
         """The start of a frame of ``size`` bytes, ``missing`` of which were not captured."""
 
-    def unframed(self, data: bytes, offset: int, fault: str, ts: int) -> None:
-        """Bytes that belong to no frame, or ``data`` empty and ``fault`` of what is not there."""
+    def gap(self, data: bytes, offset: int, fault: str, ts: int) -> None:
+        """Bytes that belong to no frame; ``data`` is empty for bytes that were not captured."""
 
-    def searching(self, ts: int) -> None:
-        """There is more to look at in ``Framer.buffer``, out of step."""
+    def search(self, ts: int) -> None:
+        """The stream is unsynced, and ``Framer.buffer`` has more bytes than before."""
+
+
+class FramingState(msgspec.Struct):
+    """All that a framer needs to go on.
+
+    ``synced``: the next byte is the start of a frame, or inside one whose start is in ``buffer``;
+    ``fault`` says why it is not. ``offset`` is the place of the buffer in the stream. ``wanted`` is
+    the size of the frame at the start of the buffer, 0 as long as that is not known. ``rest`` is
+    how many bytes of a truncated frame are still to come, ``passed`` those that came. ``latest`` is
+    when the last of the bytes in the buffer came.
+    """
+
+    synced: bool
+    fault: str = ""
+    buffer: bytes = b""
+    offset: int = 0
+    wanted: int = 0
+    rest: int = 0
+    passed: bytes = b""
+    latest: int = 0
 
 
 class Framer:
-    """Cuts the bytes of one direction. ``in_step`` False: the stream starts who knows where."""
+    """Cuts the bytes of one direction. ``synced`` False: they may start anywhere in a frame."""
 
-    def __init__(self, sink: FrameSink, limit: int, *, in_step: bool) -> None:
+    def __init__(self, sink: FrameSink, limit: int, state: FramingState) -> None:
         self._sink = sink
         self._limit = limit
-        self.in_step: bool = in_step
-        #: Why the stream is out of step.
-        self.why = "" if in_step else "the capture started after the connection did"
-        self.buffer: bytearray = bytearray()
-        #: Where in the stream the buffer starts.
-        self.offset: int = 0
-        #: Size of the frame at the start of the buffer, once that is known.
-        self._wanted = 0
-        #: How many bytes are still the rest of a broken frame, and those that came.
-        self._rest = 0
-        self._passed = bytearray()
-        #: When the last of the bytes in the buffer came.
-        self._latest = 0
+        self.synced: bool = state.synced
+        self._fault = state.fault
+        self.buffer: bytearray = bytearray(state.buffer)
+        self.offset: int = state.offset
+        self._wanted = state.wanted
+        self._rest = state.rest
+        self._passed = bytearray(state.passed)
+        self._latest = state.latest
+
+    def state(self) -> FramingState:
+        """The state to go on from, in another process."""
+        return FramingState(
+            self.synced, self._fault, bytes(self.buffer), self.offset, self._wanted, self._rest,
+            bytes(self._passed), self._latest,
+        )  # fmt: skip
 
     def data(self, data: bytes, ts: int) -> None:
         """The next bytes of the stream."""
         if self._rest:
             data = self._pass_rest(data, ts)
-        if self.in_step and not self.buffer:
+        if self.synced and not self.buffer:
             self._latest = ts
             self._cut(data, ts)
         else:
             self._latest = max(self._latest, ts)
             self.buffer += data
-            if self.in_step and len(self.buffer) < self._wanted:
+            if self.synced and len(self.buffer) < self._wanted:
                 return
         if self.buffer:
             self.go_on(ts)
 
     def go_on(self, ts: int) -> None:
-        """Hand out what the buffer has, in step or back in step."""
+        """Pass the frames in the buffer on, after a search where the stream is unsynced."""
         while True:
-            if self.in_step:
+            if self.synced:
                 data = bytes(self.buffer)
                 self.buffer.clear()
                 self._cut(data, ts)
-                if self.in_step:
+                if self.synced:
                     return
-            self._sink.searching(ts)
-            if not self.in_step:
+            self._sink.search(ts)
+            if not self.synced:
                 if len(self.buffer) > MAX_UNSYNCED_BYTES:
-                    self.give_up(len(self.buffer) // 2, ts)
+                    self.discard(len(self.buffer) // 2, ts)
                 return
 
-    def hole(self, size: int, ts: int) -> None:
-        """So many bytes are missing here."""
+    def missing(self, size: int, ts: int) -> None:
+        """``size`` bytes of the stream were not captured."""
         fault = f"{size} byte{'s were' if size != 1 else ' was'} not captured"
         if self._rest:
             self._report_rest(ts)
             passed = min(self._rest, size)
-            self._sink.unframed(b"", self.offset, f"{passed} of them in this frame: {fault}", ts)
+            self._sink.gap(b"", self.offset, f"{passed} of them in this frame: {fault}", ts)
             self._rest -= passed
             self.offset += passed
             size -= passed
@@ -97,33 +124,33 @@ class Framer:
                 return
             fault = f"{size} more bytes were not captured"
         have = len(self.buffer)
-        if self.in_step and self._wanted and have + size <= self._wanted:
-            self._sink.broken(bytes(self.buffer), self.offset, self._wanted, size, ts)
+        if self.synced and self._wanted and have + size <= self._wanted:
+            self._sink.truncated(bytes(self.buffer), self.offset, self._wanted, size, ts)
             self._rest = self._wanted - have - size
             self.offset += have + size
         else:
-            if self.in_step and self._wanted:
-                self._sink.broken(bytes(self.buffer), self.offset, self._wanted, size, ts)
+            if self.synced and self._wanted:
+                self._sink.truncated(bytes(self.buffer), self.offset, self._wanted, size, ts)
             else:
                 if have:
-                    self._sink.unframed(bytes(self.buffer), self.offset, self.why or fault, ts)
-                self._sink.unframed(b"", self.offset + have, fault, ts)
-            self.in_step = False
-            self.why = f"after a hole: {fault}"
+                    self._sink.gap(bytes(self.buffer), self.offset, self._fault or fault, ts)
+                self._sink.gap(b"", self.offset + have, fault, ts)
+            self.synced = False
+            self._fault = f"after a hole: {fault}"
             self.offset += have + size
         self.buffer.clear()
         self._wanted = 0
 
-    def found(self, at: int, ts: int) -> None:
-        """A frame starts there in the buffer, and ``go_on`` goes on. Before it none did."""
+    def sync(self, at: int, ts: int) -> None:
+        """A frame starts at that byte of the buffer; the bytes before it are a gap."""
         if at:
-            self.give_up(at, ts)
-        self.in_step, self.why = True, ""
+            self.discard(at, ts)
+        self.synced, self._fault = True, ""
         self._wanted = 0
 
-    def give_up(self, size: int, ts: int) -> None:
-        """Report the first bytes of the buffer as in no frame."""
-        self._sink.unframed(bytes(self.buffer[:size]), self.offset, self.why, ts)
+    def discard(self, size: int, ts: int) -> None:
+        """Report the first bytes of the buffer as a gap."""
+        self._sink.gap(bytes(self.buffer[:size]), self.offset, self._fault, ts)
         del self.buffer[:size]
         self.offset += size
 
@@ -132,23 +159,23 @@ class Framer:
         self._report_rest(ts)
         if not self.buffer:
             return
-        if self.in_step and self._wanted:
+        if self.synced and self._wanted:
             missing = self._wanted - len(self.buffer)
-            self._sink.broken(bytes(self.buffer), self.offset, self._wanted, missing, ts)
+            self._sink.truncated(bytes(self.buffer), self.offset, self._wanted, missing, ts)
         else:
-            why = self.why or "the connection ends inside the size of a frame"
-            self._sink.unframed(bytes(self.buffer), self.offset, why, ts)
+            fault = self._fault or "the connection ends inside the size of a frame"
+            self._sink.gap(bytes(self.buffer), self.offset, fault, ts)
         self.offset += len(self.buffer)
         self.buffer.clear()
 
     def _cut(self, data: bytes, ts: int) -> None:
-        """Hand out the frames in the data; the buffer is empty and takes what is left."""
+        """Pass the frames in the data on. The buffer is empty, and takes the bytes left over."""
         at, end = 0, len(data)
         self._wanted = 0
         while end - at >= 4:
             size = int.from_bytes(data[at : at + 4], "big")
             if size > self._limit:
-                self._lost(data[at:])
+                self._lose_sync(data[at:])
                 return
             after = at + 4 + size
             if after > end:
@@ -161,18 +188,18 @@ class Framer:
             at = after
         self.buffer += data[at:] if at else data
 
-    def _lost(self, data: bytes) -> None:
-        """What stands where a size should be is none: out of step."""
+    def _lose_sync(self, data: bytes) -> None:
+        """The four bytes read as a frame size are not a plausible size: the stream is unsynced."""
         try:
             check_frame_size(data[:4], self._limit, self.offset)
         except FrameError as error:
             # Without the number: the four bytes may be of a password.
-            self.why = re.sub(r"frame size -?\d+", "a frame size", error.fault)
-        self.in_step = False
+            self._fault = re.sub(r"frame size -?\d+", "a frame size", error.fault)
+        self.synced = False
         self.buffer += data
 
     def _pass_rest(self, data: bytes, ts: int) -> bytes:
-        """The rest of a broken frame is no frame; give back what comes after it."""
+        """Collect the rest of a truncated frame; returns the bytes behind it."""
         rest = data[: self._rest]
         self._passed += rest
         self._rest -= len(rest)
@@ -183,6 +210,6 @@ class Framer:
     def _report_rest(self, ts: int) -> None:
         if self._passed:
             fault = "the rest of a frame, after a hole in it"
-            self._sink.unframed(bytes(self._passed), self.offset, fault, ts)
+            self._sink.gap(bytes(self._passed), self.offset, fault, ts)
             self.offset += len(self._passed)
             self._passed.clear()

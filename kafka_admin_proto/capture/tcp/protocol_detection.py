@@ -1,9 +1,11 @@
-"""Connections that do not speak Kafka: what they speak instead, from their first bytes."""
+"""Protocol detection: connections that do not speak Kafka, recognised by their first bytes."""
 
 from __future__ import annotations
 
 import re
 import struct
+
+import msgspec
 
 _HANDSHAKE, _ALERT, _DATA = 22, 21, 23
 _CLIENT_HELLO, _SERVER_HELLO = 1, 2
@@ -18,8 +20,8 @@ _TLS = {
     0x0304: "TLS 1.3",
 }
 _HTTP = (b"GET ", b"POST ", b"PUT ", b"HEAD ", b"DELETE ", b"OPTIONS ", b"CONNECT ", b"PATCH ")
-#: First bytes of either side → what it is.
-_OTHERS = {
+#: First bytes of either side → the name of their protocol.
+_OTHER_PROTOCOLS = {
     b"PRI * HTTP/2": "HTTP/2",
     b"HTTP/": "HTTP",
     b"SSH-": "SSH",
@@ -27,30 +29,31 @@ _OTHERS = {
     b"\r\n\r\n\x00\r\nQUIT\n": "a PROXY protocol header",
 }
 _HTTP_LINE = re.compile(rb"(?:[A-Z]{3,7} \S+ HTTP/1\.[01]|HTTP/1\.[01] \d{3}[^\r\n]*)\r\n")
-#: Of TLS, with what encryption may add.
-_LARGEST_RECORD = (1 << 14) + 2048
-#: Bytes of each side that recognising takes; hellos are in the first few packets.
+#: Bytes of a TLS record, with those that encryption may add.
+_MAX_RECORD_BYTES = (1 << 14) + 2048
+#: Bytes from the start of each side that detection needs; hellos are in the first few packets.
 HEAD_BYTES = 4096
 
 
-def is_foreign(start: bytes, *, surely: bool = False) -> bool:
+def is_foreign(start: bytes, *, mid_stream: bool = False) -> bool:
     """Whether a side that starts with these bytes does not speak Kafka.
 
-    ``surely``: the bytes may be any of a stream, so that a few alike are not enough.
+    ``mid_stream``: the bytes may come from anywhere in a stream, a payload included, so that whole
+    TLS records or a whole line of HTTP are required.
     """
-    if surely:
+    if mid_stream:
         return _is_tls(start) or _HTTP_LINE.match(start) is not None
     if start[:1] in (b"\x14", b"\x15", b"\x16", b"\x17") and start[1:2] == b"\x03":
         return True
-    return start.startswith((*_HTTP, *_OTHERS))
+    return start.startswith((*_HTTP, *_OTHER_PROTOCOLS))
 
 
 def _is_tls(start: bytes) -> bool:
-    """Whether these are TLS records end to end, the last of which may go on."""
+    """Whether the bytes are TLS records end to end, the last of which may go on."""
     at = 0
     while len(start) - at >= 5:
         kind, version, size = struct.unpack_from(">BHH", start, at)
-        if not 20 <= kind <= 23 or version not in _TLS or not 0 < size <= _LARGEST_RECORD:
+        if not 20 <= kind <= 23 or version not in _TLS or not 0 < size <= _MAX_RECORD_BYTES:
             return False
         if kind == _HANDSHAKE and start[at + 5 : at + 6] not in _MESSAGES:
             return False
@@ -58,21 +61,46 @@ def _is_tls(start: bytes) -> bool:
     return at > 0
 
 
+class ForeignTraffic(msgspec.Struct):
+    """The bytes of a connection that does not speak Kafka: their number, and the first ones.
+
+    ``fault`` is the reason where the first bytes do not show the protocol.
+    """
+
+    fault: str = ""
+    starts: tuple[bytes, bytes] = (b"", b"")
+    size: int = 0
+
+    def add(self, end: int, data: bytes) -> None:
+        """Count bytes that one end sent."""
+        self.size += len(data)
+        start = self.starts[end]
+        if len(start) < HEAD_BYTES:
+            start += data[: HEAD_BYTES - len(start)]
+            self.starts = (start, self.starts[1]) if end == 0 else (self.starts[0], start)
+
+    def describe(self) -> str:
+        """What the connection is, as a problem of its only frame."""
+        if self.fault:
+            return f"{self.fault}; {self.size} more bytes are not decoded"
+        return describe(self.starts, self.size)
+
+
 def describe(starts: tuple[bytes, bytes], size: int) -> str:
-    """What the connection is, as in "encrypted: TLS 1.3 handshake, 41 kB not decoded"."""
+    """The protocol and the size, as in "encrypted: TLS 1.3 handshake, 41 kB not decoded"."""
     return f"{_name(starts)}, {_amount(size)} not decoded"
 
 
 def _name(starts: tuple[bytes, bytes]) -> str:
     for start in starts:
-        for first, name in _OTHERS.items():
+        for first, name in _OTHER_PROTOCOLS.items():
             if start.startswith(first):
                 return f"not Kafka: {name}"
         if start.startswith(_HTTP):
             return "not Kafka: HTTP"
     kinds = {start[0] for start in starts if start}
     if _HANDSHAKE in kinds:
-        # The server decides; a client alone says the newest that it would take.
+        # The server decides the version; a client's hello has the newest that it accepts.
         hellos = sorted(filter(None, map(_hello, starts)), reverse=True)
         version = _TLS.get(hellos[0][1], "TLS") if hellos else "TLS"
         return f"encrypted: {version} handshake"
@@ -80,7 +108,7 @@ def _name(starts: tuple[bytes, bytes]) -> str:
 
 
 def _hello(start: bytes) -> tuple[int, int] | None:
-    """A hello's type (2 for the server's) and TLS version."""
+    """A hello's type (2 for the server's) and its TLS version."""
     if len(start) < 11 or start[0] != _HANDSHAKE or start[5] not in (_CLIENT_HELLO, _SERVER_HELLO):
         return None
     message, version = start[5], int.from_bytes(start[9:11], "big")

@@ -1,101 +1,128 @@
-"""One direction of a TCP connection: segments in any order → its bytes in order, holes reported."""
+"""Puts the TCP segments of one direction in order: segments in any order → bytes in order."""
 
 from __future__ import annotations
 
 from bisect import insort
 from typing import NamedTuple, Protocol
 
-#: Bytes that wait behind a hole; more, and the hole is taken as one that stays.
-MAX_WAITING = 16 * 1024 * 1024
-_MOST_PIECES = 65_536
-#: Microseconds of the capture that they wait at most: longer than a retransmission takes. What the
-#: peer has acknowledged is never sent again, so that it is only looked for a moment longer.
+import msgspec
+
+#: Bytes that wait behind a gap; with more, the missing bytes are taken as not captured.
+MAX_BUFFERED_BYTES = 16 * 1024 * 1024
+_MAX_BUFFERED_SEGMENTS = 65_536
+#: Time of the capture that they wait at most: longer than a retransmission takes. Bytes that the
+#: peer has acknowledged are never sent again, so that they are awaited a moment longer only.
 REASSEMBLY_TIMEOUT_US = 10_000_000
-_ACKNOWLEDGED_PATIENCE = 200_000
-#: A segment this far behind, or ahead, is from another connection on the same ports.
-_FAR = 16 * 1024 * 1024
-_FAR_AHEAD = 64 * 1024 * 1024
+_ACKNOWLEDGED_TIMEOUT_US = 200_000
+#: A segment that is further behind, or ahead, is from another connection on the same ports.
+_MAX_BYTES_BEHIND = 16 * 1024 * 1024
+_MAX_BYTES_AHEAD = 64 * 1024 * 1024
 #: A stream whose start was not captured waits for so many segments, or so long, before it takes
 #: the lowest sequence number as its start: the first segments may be out of order.
 _FIRST_SEGMENTS = 8
-_FIRST_WAIT = 500_000
+_FIRST_WAIT_US = 500_000
 _HALF, _ALL = 1 << 31, 1 << 32
 
 
-class Sink(Protocol):
+class StreamSink(Protocol):
     """Takes the bytes of a direction, in order."""
 
     def data(self, data: bytes, ts: int) -> None: ...
 
-    def hole(self, size: int, ts: int) -> None:
-        """So many bytes were sent and not captured."""
+    def missing(self, size: int, ts: int) -> None:
+        """``size`` bytes were sent here and not captured."""
 
 
-class _Piece(NamedTuple):
+class BufferedSegment(NamedTuple):
+    """A segment behind a gap; ``start`` is its position, or before the stream's start is known its
+    sequence number. ``missing`` bytes of its end were not captured."""
+
     start: int
     payload: bytes
     missing: int
     ts: int
 
 
+class ReassemblyState(msgspec.Struct):
+    """All that a reassembler needs to go on.
+
+    ``sequence`` and ``position`` are the sequence number and the position of the next byte;
+    ``sequence`` is None before the start of the stream is known. ``since`` is when the oldest of
+    the ``buffered`` segments came. ``fin`` is the position of the end, once the side announced it.
+    """
+
+    sequence: int | None = None
+    position: int = 0
+    buffered: list[BufferedSegment] = []
+    since: int = 0
+    fin: int | None = None
+
+
 class StreamReassembler:
-    """What one side sends. Positions count from the first byte after SYN, or the first captured."""
+    """One direction. Positions count from the first byte after SYN, or the first captured one."""
 
-    __slots__ = ("_fin", "_since", "_waiting", "_waiting_bytes", "position", "sequence", "sink")
+    __slots__ = ("_buffered", "_buffered_bytes", "_fin", "_since", "position", "sequence", "sink")
 
-    def __init__(self, sink: Sink) -> None:
-        self.sink: Sink = sink
-        #: Sequence number and position of the byte that comes next; None before the start.
-        self.sequence: int | None = None
-        self.position: int = 0
-        self._waiting: list[_Piece] = []
-        self._waiting_bytes = 0
-        self._since = 0
-        self._fin: int | None = None
+    def __init__(self, sink: StreamSink, state: ReassemblyState) -> None:
+        self.sink: StreamSink = sink
+        self.sequence: int | None = state.sequence
+        self.position: int = state.position
+        self._buffered = list(state.buffered)
+        self._buffered_bytes = sum(len(each.payload) for each in state.buffered)
+        self._since = state.since
+        self._fin: int | None = state.fin
+
+    def state(self) -> ReassemblyState:
+        """The state to go on from, in another process."""
+        return ReassemblyState(
+            self.sequence, self.position, list(self._buffered), self._since, self._fin
+        )
 
     def start(self, sequence: int) -> bool:
-        """A SYN says where the stream starts; False if that contradicts what was seen."""
+        """A SYN gives the start of the stream; False if the bytes so far contradict it."""
         if self.sequence is None:
             self.sequence = sequence
-            waiting, self._waiting = self._waiting, []
-            self._waiting_bytes = 0
-            for piece in waiting:  # by sequence number as long as there is no start
-                self.segment(piece.start, piece.payload, piece.missing, piece.ts)
+            buffered, self._buffered = self._buffered, []
+            self._buffered_bytes = 0
+            for segment in buffered:  # by sequence number as long as there is no start
+                self.segment(segment.start, segment.payload, segment.missing, segment.ts)
             return True
         return (sequence + self.position - self.sequence) % _ALL == 0
 
     def segment(self, sequence: int, payload: bytes, missing: int, ts: int) -> bool:
         """A segment with data; False for one that must be from another connection."""
-        if sequence == self.sequence and not self._waiting and not missing:
+        if sequence == self.sequence and not self._buffered and not missing:
             self._deliver(payload, ts)
             return True
         if self.sequence is None:
-            self._collect(_Piece(sequence, payload, missing, ts), ts)
+            self._collect(BufferedSegment(sequence, payload, missing, ts), ts)
             return True
         ahead = (sequence - self.sequence) % _ALL
         if ahead >= _HALF:
             ahead -= _ALL
-        if not -_FAR <= ahead <= _FAR_AHEAD:
+        if not -_MAX_BYTES_BEHIND <= ahead <= _MAX_BYTES_AHEAD:
             return False
-        self._insert(_Piece(self.position + ahead, payload, missing, ts), ts)
+        self._insert(BufferedSegment(self.position + ahead, payload, missing, ts), ts)
         self._drain(ts)
         return True
 
     def acknowledged(self, number: int, ts: int) -> None:
         """The peer has everything before this sequence number."""
-        if self.sequence is None or not self._waiting or ts - self._since < _ACKNOWLEDGED_PATIENCE:
+        if self.sequence is None or not self._buffered:
+            return
+        if ts - self._since < _ACKNOWLEDGED_TIMEOUT_US:
             return
         reached = self.position + _signed(number - self.sequence)
-        while self._waiting and self._waiting[0].start <= reached:
-            self._skip(ts)
+        while self._buffered and self._buffered[0].start <= reached:
+            self._skip_gap(ts)
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether there are bytes behind a hole that may still be filled."""
-        return bool(self._waiting)
+    def has_gap(self) -> bool:
+        """Whether bytes wait behind a gap that may still be filled."""
+        return bool(self._buffered)
 
     def fin(self, sequence: int) -> None:
-        """The side has said that it sends nothing beyond this sequence number."""
+        """The side has announced that it sends nothing beyond this sequence number."""
         if self.sequence is not None:
             self._fin = self.position + _signed(sequence - self.sequence)
 
@@ -104,11 +131,11 @@ class StreamReassembler:
         return self._fin is not None and self.position >= self._fin
 
     def finish(self, ts: int) -> None:
-        """Nothing comes any more: deliver what waits, with the holes before it."""
-        if self.sequence is None and self._waiting:
+        """No more segments come: deliver the buffered ones, with the gaps before them."""
+        if self.sequence is None and self._buffered:
             self._begin(ts)
-        while self._waiting:
-            self._skip(ts)
+        while self._buffered:
+            self._skip_gap(ts)
         if self._fin is not None and self.position < self._fin:
             self._lose(self._fin - self.position, ts)
 
@@ -123,62 +150,62 @@ class StreamReassembler:
         self.position += size
         assert self.sequence is not None
         self.sequence = (self.sequence + size) % _ALL
-        self.sink.hole(size, ts)
+        self.sink.missing(size, ts)
 
-    def _collect(self, piece: _Piece, ts: int) -> None:
-        """Before the start is known; pieces have sequence numbers in the place of positions."""
-        if not self._waiting:
+    def _collect(self, segment: BufferedSegment, ts: int) -> None:
+        """Buffer a segment while the start of the stream is not known."""
+        if not self._buffered:
             self._since = ts
-        self._waiting.append(piece)
-        self._waiting_bytes += len(piece.payload)
-        if len(self._waiting) >= _FIRST_SEGMENTS or ts - self._since >= _FIRST_WAIT:
+        self._buffered.append(segment)
+        self._buffered_bytes += len(segment.payload)
+        if len(self._buffered) >= _FIRST_SEGMENTS or ts - self._since >= _FIRST_WAIT_US:
             self._begin(ts)
 
     def _begin(self, ts: int) -> None:
-        first = self._waiting[0].start
-        lowest = min((_signed(piece.start - first) for piece in self._waiting), default=0)
-        if lowest < -_FAR:
+        first = self._buffered[0].start
+        lowest = min((_signed(segment.start - first) for segment in self._buffered), default=0)
+        if lowest < -_MAX_BYTES_BEHIND:
             lowest = 0
         self.start((first + lowest) % _ALL)
 
-    def _insert(self, piece: _Piece, ts: int) -> None:
-        if not self._waiting:
+    def _insert(self, segment: BufferedSegment, ts: int) -> None:
+        if not self._buffered:
             self._since = ts
-        insort(self._waiting, piece)
-        self._waiting_bytes += len(piece.payload)
+        insort(self._buffered, segment)
+        self._buffered_bytes += len(segment.payload)
 
     def _drain(self, ts: int) -> None:
-        waiting = self._waiting
-        while waiting and waiting[0].start <= self.position:
-            self._take(waiting.pop(0), ts)
+        buffered = self._buffered
+        while buffered and buffered[0].start <= self.position:
+            self._take(buffered.pop(0), ts)
             self._since = ts
-        while waiting and (
-            self._waiting_bytes > MAX_WAITING
-            or len(waiting) > _MOST_PIECES
+        while buffered and (
+            self._buffered_bytes > MAX_BUFFERED_BYTES
+            or len(buffered) > _MAX_BUFFERED_SEGMENTS
             or ts - self._since > REASSEMBLY_TIMEOUT_US
         ):
-            self._skip(ts)
+            self._skip_gap(ts)
 
-    def _take(self, piece: _Piece, ts: int) -> None:
-        """A piece that starts at or before the position: deliver what of it is new."""
-        self._waiting_bytes -= len(piece.payload)
-        known = self.position - piece.start
-        if known < len(piece.payload):
-            self._deliver(piece.payload[known:] if known else piece.payload, piece.ts)
-        if piece.missing:
-            end = piece.start + len(piece.payload) + piece.missing
-            if self._waiting:
-                end = min(end, self._waiting[0].start)
+    def _take(self, segment: BufferedSegment, ts: int) -> None:
+        """Deliver the new bytes of a segment that starts at or before the position."""
+        self._buffered_bytes -= len(segment.payload)
+        known = self.position - segment.start
+        if known < len(segment.payload):
+            self._deliver(segment.payload[known:] if known else segment.payload, segment.ts)
+        if segment.missing:
+            end = segment.start + len(segment.payload) + segment.missing
+            if self._buffered:
+                end = min(end, self._buffered[0].start)
             if end > self.position:
                 self._lose(end - self.position, ts)
 
-    def _skip(self, ts: int) -> None:
-        """Give up on the hole before what waits."""
-        gap = self._waiting[0].start - self.position
+    def _skip_gap(self, ts: int) -> None:
+        """Take the gap before the buffered segments as not captured."""
+        gap = self._buffered[0].start - self.position
         if gap > 0:
             self._lose(gap, ts)
-        while self._waiting and self._waiting[0].start <= self.position:
-            self._take(self._waiting.pop(0), ts)
+        while self._buffered and self._buffered[0].start <= self.position:
+            self._take(self._buffered.pop(0), ts)
 
 
 def _signed(difference: int) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.cli.captures.filters import Shown
 from kafka_admin_proto.cli.captures.inputs import Inputs, with_inputs
 from kafka_admin_proto.cli.captures.notices import Notices
@@ -138,7 +139,7 @@ def _row(number: int, frame: DecodedFrame, options: _Options) -> dict[str, Any]:
     each body that was read, also where the bodies themselves are not asked for: --errors-only
     --no-body reads them all.
     """
-    row = frame.record(**options)
+    row = frame_record(frame, **options)
     if not options["body"]:
         row["error_codes"] = frame.error_names()
     row["number"] = number
@@ -202,7 +203,7 @@ def _write_page(
 
 
 def _table_row(number: int, frame: DecodedFrame, of_capture: bool, options: _Options) -> list[str]:
-    record = frame.record(**(options | {"raw": False}))
+    record = frame_record(frame, **(options | {"raw": False}))
     api = frame.api or ("" if frame.api_key is None else f"key {frame.api_key}")
     version = "" if frame.api_version is None else f" v{frame.api_version}"
     if frame.body is not None and options["body"]:

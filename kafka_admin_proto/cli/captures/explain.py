@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.record import frame_field_rows
 from kafka_admin_proto.capture.record_rows import with_records
 from kafka_admin_proto.cli.captures.filters import Shown
 from kafka_admin_proto.cli.captures.inputs import Inputs, with_inputs
@@ -129,7 +130,7 @@ def explanation_of(frame: DecodedFrame, *, mask: bool, records: bool = False) ->
     frame = frame.shown(mask=mask)
     spec = None if frame.codec is None else frame.codec.spec
     return explain(
-        with_records(frame.field_rows(mask=mask), frame, mask=mask, opened=records),
+        with_records(frame_field_rows(frame, mask=mask), frame, mask=mask, opened=records),
         frame.data,
         message="" if spec is None else spec.name,
         dialect="kafka" if spec is None else spec.dialect,

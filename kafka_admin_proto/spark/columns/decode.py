@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_admin_proto.capture.frames import FETCH_KEY
+from kafka_admin_proto.capture.record import FETCH_KEY
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import (
     KafkaAdminProtoError,

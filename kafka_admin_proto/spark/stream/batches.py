@@ -22,17 +22,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
+from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.spark.ingest.chunks import CHUNKS
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.paths import to_read, to_write
 from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_flows
-from kafka_admin_proto.spark.tables.frame_rows import (
-    DEFAULT_OPTIONS,
-    FRAMES,
-    STREAMED,
-    DecodeOptions,
-)
+from kafka_admin_proto.spark.tables.frame_rows import FRAMES, STREAMED
 
 #: Seconds of the captures after which a silent connection is taken to be over. Brokers close idle
 #: ones after ten minutes (connections.max.idle.ms).

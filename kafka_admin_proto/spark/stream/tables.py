@@ -20,13 +20,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from kafka_admin_proto.capture.connection.topic_names import MAX_TOPICS
+from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE
 from kafka_admin_proto.spark.ingest.stream_reader import SETTLED
 from kafka_admin_proto.spark.paths import to_read
 from kafka_admin_proto.spark.stream.batches import end_stream, last_batch, stream_frames
 from kafka_admin_proto.spark.tables import derived as tables
 from kafka_admin_proto.spark.tables.audit_rows import OPERATIONS
-from kafka_admin_proto.spark.tables.frame_rows import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.spark.tables.pipeline import no_progress, read_table, write, write_all
 from kafka_admin_proto.spark.tables.publish import TOPICS, Output
 from kafka_admin_proto.spark.tables.quorum_rows import QUORUM_APIS

@@ -8,19 +8,18 @@ import msgspec
 import pyarrow as pa
 
 from kafka_admin_proto.capture.connection.conversation import Conversation
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
+from kafka_admin_proto.capture.frames import DecodedFrame, fault_frame
+from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.capture.request_log import frames_of_line
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.gc_tuning import tune_gc
 from kafka_admin_proto.spark.ingest.chunks import CHUNKS, LINE, SEGMENT
 from kafka_admin_proto.spark.ingest.files import POSITION_BITS
-from kafka_admin_proto.spark.ingest.flow_state import read_flow, write_flow
 from kafka_admin_proto.spark.ingest.packets import rows_of
 from kafka_admin_proto.spark.tables.frame_rows import (
-    DEFAULT_OPTIONS,
     FRAMES,
     STREAMED,
-    DecodeOptions,
     FrameRows,
 )
 
@@ -66,8 +65,8 @@ class FlowDecoder:
 
     def __init__(self, options: DecodeOptions, stream: StreamTime | None = None) -> None:
         self._stream = stream
-        self._dialect = options.dialect
-        self._settings = options.settings()
+        self._options = options
+        self._names = TopicNameIndex()
         self.rows = FrameRows(options, FRAMES if stream is None else STREAMED)
         self._out: list[DecodedFrame] = []
         self._flow: Conversation | None = None
@@ -90,7 +89,7 @@ class FlowDecoder:
         if segments is not None:
             yield from self._segments(capture, key, segments, payload)
         elif state is not None:
-            self._flow = read_flow(state, key, self._settings, self._out)
+            self._flow = Conversation.from_state(state, key, self._options, self._names, self._out)
         elif problem is not None:
             count, _ = self._faults.get((capture, problem), (0, 0))
             self._faults[capture, problem] = count + missing, place
@@ -106,10 +105,10 @@ class FlowDecoder:
             start += size
             if end == LINE:
                 number = place & ((1 << POSITION_BITS) - 1)
-                out += frames_of_line(number, data, capture, self._dialect)
+                out += frames_of_line(number, data, capture, self._options.dialect)
             else:
                 if flow is None:
-                    flow = self._flow = Conversation(key, self._settings, out)
+                    flow = self._flow = Conversation(key, self._options, self._names, out)
                 flow.segment(end, sequence, flags, data, missing, acknowledged, ts, place, capture)
             if out:
                 self._take_frames(place)
@@ -120,7 +119,8 @@ class FlowDecoder:
         if self._flow is not None:
             self._end_flow()
         for (capture, problem), (count, place) in self._faults.items():
-            self.rows.add(fault_frame(capture, problem, count), place)
+            error = DumpError(problem.replace("{count}", str(count)))
+            self.rows.add(fault_frame(capture, error), place)
 
     def _end_flow(self) -> None:
         flow = self._flow
@@ -130,19 +130,13 @@ class FlowDecoder:
         if stream is None or stream.now - self._clock > stream.timeout:
             flow.close()
         else:
-            flow.settle(stream.now)
-            state = write_flow(flow, self._settings, self._out)
+            flow.expire(stream.now)
+            state = flow.state()
             if state is not None:
                 self.rows.add_state(self._key, self._clock, state)
-        self._take_frames(flow.at)
+        self._take_frames(flow.ordinal)
 
     def _take_frames(self, place: int) -> None:
         for frame in self._out:
             self.rows.add(frame, place)
         self._out.clear()
-
-
-def fault_frame(capture: str, problem: str, count: int) -> DecodedFrame:
-    """A fault of a file, in the place of frames; ``{count}`` stands for ``count``."""
-    error = DumpError(problem.replace("{count}", str(count)))
-    return DecodedFrame(capture=capture, stream_offset=0, direction="data", data=b"", error=error)

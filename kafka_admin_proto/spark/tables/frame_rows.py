@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 
-from kafka_admin_proto.capture.connection.connection import DecodeOptions as ConnectionOptions
 from kafka_admin_proto.capture.connection.topic_names import TopicNamesAt
-from kafka_admin_proto.capture.frames import FETCH_KEY, NO_NAMES, RECORD_KEYS, DecodedFrame
-from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
+from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.capture.record import FETCH_KEY, RECORD_KEYS, frame_record
 from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.spark.tables.metadata_rows import fetched_records
 from kafka_admin_proto.topic_ids import topic_id_to_text
@@ -65,25 +63,6 @@ _BATCH_ROWS, _BATCH_BYTES = 2048, 4 * 1024 * 1024
 _ROW_OVERHEAD = 200
 
 
-class DecodeOptions(msgspec.Struct, frozen=True):
-    """How frames are decoded; see `DecodedFrame.record` and `read_captures`."""
-
-    mask: bool = True
-    raw: bool = False
-    body: bool = True
-    dialect: str = "kafka"
-    limit: int = DEFAULT_FRAME_LIMIT
-    bodies: Collection[int] | None = None
-
-    def settings(self) -> ConnectionOptions:
-        """The settings of a connection that is decoded so."""
-        bodies = self.bodies if self.body else ()
-        return ConnectionOptions(limit=self.limit, dialect=self.dialect, bodies=bodies)
-
-
-DEFAULT_OPTIONS = DecodeOptions()
-
-
 class FrameRows:
     """Rows on their way into Arrow batches of a schema that starts with `FRAMES`."""
 
@@ -103,13 +82,15 @@ class FrameRows:
         options = self._options
         if isinstance(frame.topic_names, TopicNamesAt):
             # Frames that a connection hands out when it ends belong to its last packet.
-            place = frame.topic_names.at
-        frame.topic_names = NO_NAMES
+            place = frame.topic_names.ordinal
         frame = frame.shown(mask=options.mask)
-        record = frame.record(mask=options.mask, raw=options.raw, body=options.body)
+        record = frame_record(
+            frame, mask=options.mask, raw=options.raw, body=options.body, json_body=True,
+            topic_names=False,
+        )  # fmt: skip
         size = _ROW_OVERHEAD
         if record["body"] is not None:
-            body = record["body"] = msgspec.json.encode(record["body"])
+            body = record["body"] = bytes(record["body"])
             size += len(body)
         if record["raw"] is not None:
             size += len(record["raw"])

@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE, list_files
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.ingest.skewed_flows import skewed_flows
 from kafka_admin_proto.spark.paths import to_read, to_write
 from kafka_admin_proto.spark.tables import derived as tables
 from kafka_admin_proto.spark.tables.decode_flows import decode_flows
-from kafka_admin_proto.spark.tables.frame_rows import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.spark.tables.publish import Output
 from kafka_admin_proto.spark.tables.schemas import TABLES
 from kafka_admin_proto.spark.tables.staging import Staged, stage_frames, write_frames

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from kafka_admin_proto.capture.frames import RECORD_KEYS
+from kafka_admin_proto.capture.record import RECORD_KEYS
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.output import utc_text
 

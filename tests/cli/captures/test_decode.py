@@ -28,7 +28,7 @@ from kafka_admin_proto import (
 )
 from kafka_admin_proto.capture.dumps.blocks import Block
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
-from kafka_admin_proto.capture.frames import RECORD_KEYS
+from kafka_admin_proto.capture.record import RECORD_KEYS
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.incremental_alter_configs_request import (

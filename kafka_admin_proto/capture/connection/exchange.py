@@ -1,0 +1,331 @@
+"""The exchange of a connection: the frames of its client and of its server → decoded frames.
+
+Requests wait in the table for their responses. SASL, envelopes and topic names, which change how
+later frames are read or shown, are in modules of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kafka_admin_proto.capture.connection import state as states
+from kafka_admin_proto.capture.connection.envelope import (
+    ENVELOPE_KEY,
+    enclosed_request,
+    enclosed_response,
+)
+from kafka_admin_proto.capture.connection.origin import Origin
+from kafka_admin_proto.capture.connection.pairing import (
+    EarlyResponse,
+    EarlyResponses,
+    PendingRequest,
+    RequestTable,
+)
+from kafka_admin_proto.capture.connection.sasl import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
+from kafka_admin_proto.capture.connection.token_guard import TokenGuard, looks_like_a_request
+from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
+from kafka_admin_proto.capture.frames import (
+    PREFIX_BYTES,
+    DecodedFrame,
+    Direction,
+    codec_of,
+    frame_of_payload,
+)
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.errors import DecodeError, FrameError
+from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
+from kafka_admin_proto.protocol.payloads import expects_response, read_request, read_response
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+
+#: Stateful apis: their bodies say what later frames mean, and are read whatever the options are.
+_STATEFUL_REQUESTS = frozenset(
+    {SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY, ENVELOPE_KEY, API_VERSIONS_KEY}
+)
+_STATEFUL_RESPONSES = frozenset({SASL_AUTHENTICATE_KEY, ENVELOPE_KEY})
+#: How long, and in how many bytes, responses wait for a request that the capture has later.
+_EARLY_US = 1_000_000
+_MAX_EARLY_BYTES = 8 * 1024 * 1024
+
+
+class Exchange:
+    """``client_has_gap`` says whether requests wait behind a gap that may still be filled."""
+
+    def __init__(
+        self,
+        state: states.ConnectionState,
+        origin: Origin,
+        options: DecodeOptions,
+        topic_names: TopicNameIndex,
+        out: list[DecodedFrame],
+        unanswered: list[DecodedFrame],
+        client_has_gap: Callable[[], bool],
+    ) -> None:
+        self._origin = origin
+        self._options = options
+        self._names = topic_names
+        self._out = out
+        self._client_has_gap = client_has_gap
+        self.pending: RequestTable = RequestTable(unanswered=unanswered)
+        states.restore_pending(self.pending, state.pending, options, topic_names)
+        self.early: EarlyResponses = EarlyResponses(state.early)
+        self.guard: TokenGuard = state.guard
+        self.sasl = state.sasl
+        self.software: str | None = state.software
+        #: A request or a pair has decoded.
+        self.kafka_seen: bool = state.kafka_seen
+
+    # Requests ---------------------------------------------------------------------------------
+
+    def request(self, data: bytes, offset: int, ts: int) -> DecodedFrame | None:
+        """Decode a frame of the client; None for a SASL token without a header."""
+        request = read_request(data, body=False, dialect=self._options.dialect, offset=4)
+        if self.sasl.raw_tokens:
+            is_request = request.api is not None and looks_like_a_request(request)
+            if not (self.sasl.agreed or is_request):
+                self.sasl.from_client(data[PREFIX_BYTES:])
+                self._token(data, offset, ts)
+                return None
+            self.sasl.raw_tokens = False
+        wanted = self._wants(request.api_key, _STATEFUL_REQUESTS)
+        if wanted or self.guard.must_decode:
+            request.read_body()
+        codec = codec_of(request)
+        exposure = self.guard.request(request, codec)
+        if not wanted:
+            request.body = None
+        if request.api_key == API_VERSIONS_KEY and request.error is None:
+            self._read_software(request.body)
+        frame = frame_of_payload(
+            request, data, PREFIX_BYTES, codec, may_be_token=exposure.may_be_token,
+            may_be_secret=exposure.may_be_secret, **self._known(offset, ts),
+        )  # fmt: skip
+        self._expect(frame, ts)
+        self._out.append(frame)
+        if frame.header is not None and frame.api is not None:
+            self.kafka_seen = True
+        self._learn_from_request(frame, ts)
+        if self.early:
+            self.answer_early(ts)
+        return frame
+
+    def _learn_from_request(self, frame: DecodedFrame, ts: int) -> None:
+        """What the request means for later frames."""
+        if frame.api_key == SASL_HANDSHAKE_KEY:
+            self._handshaken(frame)
+        elif frame.body is None or frame.error is not None:
+            return
+        elif frame.api_key == SASL_AUTHENTICATE_KEY:
+            self.sasl.from_client(_field(frame.body, "auth_bytes"))
+        elif frame.api_key == ENVELOPE_KEY:
+            enclosed = enclosed_request(frame, self._options.dialect)
+            self._out.append(enclosed)
+            if enclosed.header is not None and frame.correlation_id is not None:
+                pending = self._pending_request(enclosed, ts)
+                self.pending.enclose(frame.correlation_id, pending)
+
+    def _read_software(self, body: Any) -> None:
+        name, version = (_field(body, f"client_software_{each}") for each in ("name", "version"))
+        if name or version:
+            self.software = replace_invalid_utf8(f"{name} {version}".strip())
+
+    def _handshaken(self, frame: DecodedFrame) -> None:
+        mechanism = replace_invalid_utf8(_field(frame.body, "mechanism") or "")
+        self.sasl.handshake(mechanism, frame.api_version)
+
+    def _expect(self, frame: DecodedFrame, ts: int) -> None:
+        """Wait for the response, unless none will come: acks=0 asks for none."""
+        if frame.api_key is None or frame.correlation_id is None or frame.may_be_token:
+            return
+        if expects_response(frame.api_key, frame.body):
+            self.pending.expect(frame.correlation_id, self._pending_request(frame, ts))
+
+    def _pending_request(self, frame: DecodedFrame, ts: int) -> PendingRequest:
+        assert frame.api_key is not None
+        assert frame.api_version is not None
+        kept = frame if frame.api_key in self._options.keep_requests else None
+        return PendingRequest(frame.api_key, frame.api_version, ts, frame.client_id, None, kept)
+
+    # Responses --------------------------------------------------------------------------------
+
+    def response(self, data: bytes, offset: int, ts: int) -> None:
+        """Decode a frame of the server, or keep it until its request is captured."""
+        if self.early or not self._response(data, offset, ts):
+            self.early.add(EarlyResponse(data, offset, ts))
+            self.answer_early(ts)
+
+    def answer_early(self, ts: int, *, hurry: bool = False) -> None:
+        """Decode the early responses, in order, as far as their requests are known by now.
+
+        ``hurry``: no request can come any more.
+        """
+        early = self.early
+        while early:
+            data, offset, came = early.waiting[0]
+            late = ts - came > _EARLY_US and not self._client_has_gap()
+            last = hurry or late or early.size > _MAX_EARLY_BYTES
+            if not self._response(data, offset, came, last=last):
+                return
+            early.remove_first()
+
+    def _response(self, data: bytes, offset: int, ts: int, *, last: bool = False) -> bool:
+        """Decode a response; False when its request may still come, and this is no ``last`` try."""
+        request = self._take(data)
+        if request is not None:
+            self._answer(data, request, offset, ts)
+            return True
+        if self.sasl.raw_tokens:
+            self.sasl.from_server(data[PREFIX_BYTES:])
+            self._token(data, offset, ts)
+            return True
+        if not last:
+            return False
+        correlation_id = None
+        fault = "a response needs at least 4 bytes"
+        if len(data) >= 8:
+            correlation_id = int.from_bytes(data[4:8], "big", signed=True)
+            fault = f"no request with correlation id {correlation_id} was captured"
+        fault = f"{fault}, so that its api is not known"
+        self.emit(
+            "response", data, offset, ts, header_offset=PREFIX_BYTES, may_be_secret=True,
+            may_be_token=self.guard.undecoded().may_be_token, correlation_id=correlation_id,
+            error=DecodeError(fault, message="ResponseHeader", offset=4),
+        )  # fmt: skip
+        return True
+
+    def _answer(self, data: bytes, request: PendingRequest, offset: int, ts: int) -> None:
+        wanted = self._wants(request.api_key, _STATEFUL_RESPONSES)
+        response = read_response(
+            data, request.api_key, request.api_version, dialect=self._options.dialect, offset=4,
+            body=wanted or self.guard.must_decode,
+        )  # fmt: skip
+        self.kafka_seen = True
+        known: dict[str, Any] = _from_request(request, ts)
+        if response.error is not None:
+            known |= self.guard.undecoded()._asdict()
+        if not wanted:
+            response.body = None
+        codec = codec_of(response)
+        whole = response.body is not None and response.error is None
+        if whole and codec is not None:
+            self._names.learn(codec.name, response.body)
+        if request.api_key == SASL_AUTHENTICATE_KEY and whole:
+            failed = _field(response.body, "error_code") != 0
+            self.sasl.from_server(_field(response.body, "auth_bytes") or b"", failed=failed)
+        frame = frame_of_payload(
+            response, data, PREFIX_BYTES, codec, **self._known(offset, ts), **known
+        )
+        self._out.append(frame)
+        if request.enclosed is not None and whole:
+            self._enclosed_response(frame, request.enclosed)
+
+    def _enclosed_response(self, outer: DecodedFrame, request: PendingRequest) -> None:
+        frame = enclosed_response(
+            outer, request.api_key, request.api_version, request.client_id, request.frame,
+            self._options.dialect,
+        )  # fmt: skip
+        if frame is not None:
+            if frame.error is None and frame.codec is not None:
+                self._names.learn(frame.codec.name, frame.body)
+            self._out.append(frame)
+
+    def _take(self, data: bytes) -> PendingRequest | None:
+        """The request that the response in a frame answers; it waits no longer."""
+        if len(data) < 8:
+            return None
+        return self.pending.take(int.from_bytes(data[4:8], "big", signed=True))
+
+    # Frames of which only the start was captured -----------------------------------------------
+
+    def truncated(
+        self, from_client: bool | None, data: bytes, offset: int, size: int, missing: int, ts: int
+    ) -> None:
+        """A frame of ``size`` bytes; ``from_client`` None: it is not known who sent it."""
+        fault = (
+            f"a frame of {size} bytes, of which {len(data)} and then no more were captured: "
+            f"{missing} byte{'s are' if missing != 1 else ' is'} missing"
+        )
+        # The size may be damaged, and the bytes several frames: none behind the header is shown.
+        error = FrameError(fault, offset=len(data), expected=f"{size} bytes")
+        known: dict[str, Any] = {"error": error, "may_be_secret": True}
+        if not from_client:
+            self.answer_early(ts, hurry=True)
+        find = self._truncated_request if from_client else self._truncated_response
+        frame = find(data, offset, ts, known)
+        self.guard.bytes_missing()
+        if frame is not None:
+            self._out.append(frame)
+            return
+        direction: Direction = "request" if from_client else "response"
+        self.emit(
+            "data" if from_client is None else direction, data, offset, ts,
+            header_offset=PREFIX_BYTES, may_be_token=True, **known,
+        )  # fmt: skip
+
+    def _truncated_request(
+        self, data: bytes, offset: int, ts: int, known: dict[str, Any]
+    ) -> DecodedFrame | None:
+        request = read_request(data, body=False, dialect=self._options.dialect, offset=4)
+        if request.header is None:
+            return None
+        codec = codec_of(request)
+        exposure = self.guard.request(request, codec, truncated=True)
+        frame = frame_of_payload(
+            request, data, PREFIX_BYTES, codec, may_be_token=exposure.may_be_token,
+            **self._known(offset, ts), **known,
+        )  # fmt: skip
+        self._expect(frame, ts)
+        if frame.api_key == SASL_HANDSHAKE_KEY:
+            self._handshaken(frame)
+        return frame
+
+    def _truncated_response(
+        self, data: bytes, offset: int, ts: int, known: dict[str, Any]
+    ) -> DecodedFrame | None:
+        request = self._take(data)
+        if request is None:
+            return None
+        response = read_response(
+            data, request.api_key, request.api_version, body=False,
+            dialect=self._options.dialect, offset=4,
+        )  # fmt: skip
+        return frame_of_payload(
+            response, data, PREFIX_BYTES, codec_of(response),
+            may_be_token=self.guard.undecoded().may_be_token,
+            **_from_request(request, ts), **self._known(offset, ts), **known,
+        )  # fmt: skip
+
+    # Frames without a header that could be read ------------------------------------------------
+
+    def emit(self, direction: Direction, data: bytes, offset: int, ts: int, **known: Any) -> None:
+        """Append a frame of bytes that have no header."""
+        origin = self._known(offset, ts)
+        self._out.append(DecodedFrame(direction=direction, data=data, **origin, **known))
+
+    def _token(self, data: bytes, offset: int, ts: int) -> None:
+        self.emit("data", data, offset, ts, header_offset=PREFIX_BYTES, is_token=True)
+
+    def _wants(self, api_key: int, stateful: frozenset[int]) -> bool:
+        return api_key in stateful or self._options.reads_body(api_key)
+
+    def _known(self, offset: int, ts: int) -> dict[str, Any]:
+        """The fields of a frame that are known before its bytes are read."""
+        fields = self._origin.fields(offset, ts)
+        fields["principal"] = self.sasl.principal
+        fields["client_software"] = self.software
+        fields["topic_names"] = self._names.now()
+        return fields
+
+
+def _from_request(request: PendingRequest, ts: int) -> dict[str, Any]:
+    """The fields of a response that come from its request."""
+    return {
+        "client_id": request.client_id,
+        "latency_us": max(ts - request.ts, 0),
+        "request": request.frame,
+    }
+
+
+def _field(body: Any, name: str) -> Any:
+    """A field of a body; None where its definition, a newer release's, does not have it."""
+    return getattr(body, name, None)

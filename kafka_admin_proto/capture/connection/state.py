@@ -1,0 +1,176 @@
+"""The state of a connection, as data with a schema: what goes on in another process.
+
+A stream that is read in batches ends each batch with `Conversation.state` and begins the next one
+with `Conversation.from_state`. The bytes are MessagePack of `ConversationState`, behind a version.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from kafka_admin_proto.capture.connection.pairing import (
+    EarlyResponse,
+    PendingRequest,
+    RequestTable,
+)
+from kafka_admin_proto.capture.connection.sasl import SaslExchange
+from kafka_admin_proto.capture.connection.stream_decoder import StreamState
+from kafka_admin_proto.capture.connection.token_guard import TokenGuard
+from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex, TopicNamesAt
+from kafka_admin_proto.capture.frames import DecodedFrame, codec_of, frame_of_payload
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.capture.tcp.protocol_detection import ForeignTraffic
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.protocol.payloads import read_request
+
+#: Changes with the schema below, and with what its fields mean.
+STATE_VERSION = 1
+
+
+class StateError(KafkaAdminProtoError):
+    """The state of a connection was written by another version of this package, or is damaged."""
+
+
+class KeptFrame(msgspec.Struct):
+    """The frame of a pending request; its header and body are read again from ``data``.
+
+    ``ordinal`` is that of the packet up to which names of topics were known.
+    """
+
+    data: bytes
+    header_offset: int
+    ordinal: int
+    capture: str
+    connection: str | None
+    stream_offset: int
+    ts: int | None
+    client: str | None
+    server: str | None
+    principal: str | None
+    client_software: str | None
+    forwarded: bool
+    may_be_secret: bool
+
+
+class PendingState(msgspec.Struct):
+    """A pending request; see `PendingRequest`."""
+
+    api_key: int
+    api_version: int
+    ts: int
+    client_id: bytes | None
+    frame: KeptFrame | None
+    enclosed: PendingState | None
+
+
+class ConnectionState(msgspec.Struct, omit_defaults=True):
+    """All that a connection needs to go on.
+
+    ``client`` is the end that is the client, None as long as it is not known. ``kafka_seen``: a
+    request or a pair has decoded; ``implausible`` counts the requests before that which cannot be
+    Kafka's. ``foreign`` is there once the connection was found not to speak Kafka.
+    """
+
+    ends: tuple[str, str]
+    suffix: str
+    client: int | None
+    streams: tuple[StreamState, StreamState]
+    pending: list[tuple[int, list[PendingState]]] = []
+    early: list[EarlyResponse] = []
+    sasl: SaslExchange = msgspec.field(default_factory=SaslExchange)
+    guard: TokenGuard = msgspec.field(default_factory=TokenGuard)
+    software: str | None = None
+    kafka_seen: bool = False
+    implausible: int = 0
+    foreign: ForeignTraffic | None = None
+
+
+class ConversationState(msgspec.Struct, omit_defaults=True):
+    """All that a conversation needs to go on; see `Conversation`."""
+
+    connections: int
+    flipped: int = 0
+    client: int | None = None
+    ts: int = 0
+    ordinal: int = 0
+    ended_us: int | None = None
+    connection: ConnectionState | None = None
+
+
+def pending_states(table: RequestTable) -> list[tuple[int, list[PendingState]]]:
+    """The requests in a table, as data."""
+    return [(key, [_pending_state(each) for each in requests]) for key, requests in table.items()]
+
+
+def restore_pending(
+    table: RequestTable,
+    states: list[tuple[int, list[PendingState]]],
+    options: DecodeOptions,
+    names: TopicNameIndex,
+) -> None:
+    """Put the requests back into an empty table."""
+    for correlation_id, requests in states:
+        for state in requests:
+            table.expect(correlation_id, _pending(state, options, names))
+
+
+def _pending_state(request: PendingRequest) -> PendingState:
+    client_id, inner = request.client_id, request.enclosed
+    return PendingState(
+        request.api_key,
+        request.api_version,
+        request.ts,
+        None if client_id is None else client_id.encode("utf-8", "surrogateescape"),
+        None if request.frame is None else _kept(request.frame),
+        None if inner is None else _pending_state(inner),
+    )
+
+
+def _kept(frame: DecodedFrame) -> KeptFrame:
+    same = {name: getattr(frame, name) for name in KeptFrame.__struct_fields__ if name != "ordinal"}
+    ordinal = frame.topic_names.ordinal if isinstance(frame.topic_names, TopicNamesAt) else 0
+    return KeptFrame(ordinal=ordinal, **same)
+
+
+def _pending(state: PendingState, options: DecodeOptions, names: TopicNameIndex) -> PendingRequest:
+    client_id, inner = state.client_id, state.enclosed
+    return PendingRequest(
+        state.api_key,
+        state.api_version,
+        state.ts,
+        None if client_id is None else client_id.decode("utf-8", "surrogateescape"),
+        None if inner is None else _pending(inner, options, names),
+        None if state.frame is None else _frame(state.frame, options, names),
+    )
+
+
+def _frame(kept: KeptFrame, options: DecodeOptions, names: TopicNameIndex) -> DecodedFrame:
+    known = msgspec.structs.asdict(kept)
+    data, offset, ordinal = known.pop("data"), known.pop("header_offset"), known.pop("ordinal")
+    request = read_request(data, dialect=options.dialect, offset=offset)
+    return frame_of_payload(
+        request, data, offset, codec_of(request), topic_names=names.at(ordinal), **known
+    )
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(ConversationState)
+
+
+def write_state(state: ConversationState) -> bytes:
+    """The state as bytes, its version in front."""
+    return STATE_VERSION.to_bytes(2, "big") + _encoder.encode(state)
+
+
+def read_state(data: bytes) -> ConversationState:
+    """The state that ``write_state`` wrote. Raises StateError."""
+    version = int.from_bytes(data[:2], "big")
+    if version != STATE_VERSION:
+        raise StateError(
+            f"the state of a connection has version {version} and this release reads version "
+            f"{STATE_VERSION}: finish the stream with the release that began it, or start a new one"
+        )
+    try:
+        return _decoder.decode(data[2:])
+    except msgspec.DecodeError as error:
+        raise StateError(f"the state of a connection is damaged: {error}") from None

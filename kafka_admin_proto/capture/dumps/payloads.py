@@ -1,0 +1,86 @@
+"""Reads the payloads of a dump, which does not say which side sent them.
+
+A payload is a response when a request with its correlation id is pending and the bytes read as that
+api's response; otherwise it is a request.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.capture.connection.pairing import PendingRequest, RequestTable
+from kafka_admin_proto.capture.connection.sasl import SASL_HANDSHAKE_KEY
+from kafka_admin_proto.capture.frames import RESPONSE_HINT
+from kafka_admin_proto.errors import DecodeError, UnknownMessageError
+from kafka_admin_proto.protocol.headers import PRODUCE_KEY
+from kafka_admin_proto.protocol.payloads import (
+    Request,
+    Response,
+    expects_response,
+    read_request,
+    read_response,
+)
+
+#: Correlation ids of one dump that may wait for a response: half of a connection has none.
+MAX_IDS_OF_DUMP = 100_000
+#: Apis and versions that may wait under one id: each payload with that id is read as the response
+#: to each of them, and a hostile dump has one id alone.
+MAX_APIS_OF_ID = 16
+
+
+class PayloadReader:
+    """Remembers the requests of a dump, so that their responses are understood."""
+
+    def __init__(self, dialect: str = "kafka") -> None:
+        self._dialect = dialect
+        self._pending = RequestTable(MAX_IDS_OF_DUMP, MAX_APIS_OF_ID, counts_equal=True)
+        #: After SaslHandshake v0 tokens follow that have a size in front and no header.
+        self.raw_tokens: bool = False
+
+    def read(self, data: bytes, offset: int = 0) -> Request | Response | None:
+        """The request or response that the payload at ``offset`` is; None for a raw SASL token."""
+        id_bytes = data[offset : offset + 4]
+        correlation_id = int.from_bytes(id_bytes, "big", signed=True)
+        pending = self._pending.same_id(correlation_id) if len(id_bytes) == 4 else []
+        responses = [
+            (
+                each,
+                read_response(
+                    data, each.api_key, each.api_version, dialect=self._dialect, offset=offset
+                ),
+            )
+            for each in pending
+        ]
+        for answered, response in responses:
+            if response.error is None:
+                self._pending.take(correlation_id, answered)
+                return response
+        request = read_request(data, dialect=self._dialect, offset=offset)
+        no_request = request.header is None or isinstance(request.error, UnknownMessageError)
+        if self.raw_tokens and no_request:
+            return None
+        if request.error is not None and responses:
+            answered, response = responses[0]
+            if isinstance(response.error, UnknownMessageError):
+                self._pending.take(correlation_id, answered)
+            return response
+        self._expect(request)
+        if no_request or (request.error is not None and request.api_key == PRODUCE_KEY):
+            _add_hint(request)
+        return request
+
+    def _expect(self, request: Request) -> None:
+        """Wait for the response, unless none will come: acks=0 asks for none."""
+        if request.header is None:
+            return
+        if request.error is None:
+            self.raw_tokens = (request.api_key, request.api_version) == (SASL_HANDSHAKE_KEY, 0)
+        if expects_response(request.api_key, request.body):
+            pending = PendingRequest(request.api_key, request.api_version)
+            self._pending.expect(request.header.correlation_id, pending)
+
+
+def _add_hint(request: Request) -> None:
+    """A small correlation id reads as api key 0, so that unpaired responses look like Produce."""
+    if isinstance(request.error, DecodeError):
+        request.error.fault += RESPONSE_HINT
+    else:
+        request.error = UnknownMessageError(f"{request.error}{RESPONSE_HINT}")
