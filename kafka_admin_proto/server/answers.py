@@ -7,18 +7,26 @@ who answer it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 from kafka_admin_proto.protocol.payloads import Request
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.brokers.views import Views
-from kafka_admin_proto.server.failures import ControllerUnavailable
-from kafka_admin_proto.server.handlers import OF_BROKERS, Answer, Caller, respond
+from kafka_admin_proto.server.failures import ApiFailure, ControllerUnavailable
+from kafka_admin_proto.server.handlers import (
+    OF_BROKERS,
+    Answer,
+    Caller,
+    respond,
+    respond_in_steps,
+)
 from kafka_admin_proto.values import Message
 
 #: Metadata, ApiVersions, DescribeConfigs, ListPartitionReassignments, DescribeCluster,
 #: ListConfigResources, DescribeTopicPartitions.
 _QUESTIONS = frozenset({3, 18, 32, 46, 60, 74, 75})
+#: How often an answer in steps begins again because the cluster has changed before its end.
+_TRIES = 3
 #: Bytes of answers that are kept at most, for each view.
 _KEPT_BYTES = 16 << 20
 
@@ -73,6 +81,32 @@ class Answers:
         body = answer.response.encode(request.api_version)
         self._keep(view, caller, request, body)
         return body
+
+    def in_steps(self, caller: Caller, request: Request) -> Generator[None, None, Answer]:
+        """As ``answer`` for an api in ``IN_STEPS``, its records appended at the last step.
+
+        Whatever else is answered between two steps, the answer is one to the cluster as it is at
+        the end: it is made anew where that has changed, at last in one piece.
+        """
+        if request.dialect != "kafka":
+            answer = self.answer(caller, request)
+            assert isinstance(answer, Answer)  # it changes something
+            return answer
+        for _ in range(_TRIES):
+            view = self.view(caller, request)
+            stamp = view.end_offset, view.controller
+            try:
+                answer = yield from respond_in_steps(view, request.api_key, request.body, caller)
+            except ApiFailure:  # a broker that it counted on is gone by now
+                if stamp == (view.end_offset, view.controller):
+                    raise
+                continue
+            if stamp == (view.end_offset, view.controller):
+                break
+        else:
+            answer = respond(self.view(caller, request), request.api_key, request.body, caller)
+        self.append(answer.records)
+        return answer
 
     def append(self, records: Sequence[Message]) -> None:
         """Write the records of an answer to the log."""

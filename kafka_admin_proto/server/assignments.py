@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from uuid import UUID
 from zlib import crc32
 
@@ -18,6 +19,10 @@ from kafka_admin_proto.server.state import State
 
 #: A user's request may make so many records.
 MOST_RECORDS = 10_000
+#: Topics of one shape, on the same brokers, are placed in so many ways.
+_SEEDS = 64
+#: Placements of more partitions are not kept.
+_KEPT_PARTITIONS = 64
 
 
 def check_replicas(state: State, replicas: Sequence[int], factor: int | None) -> None:
@@ -84,13 +89,25 @@ def place(
     The topics of one request do not all begin with the same broker.
     """
     check_factor(state, factor)
-    brokers = {each.id: each.rack for each in state.live_brokers()}
-    seed = state.end_offset + crc32(topic.encode())
+    brokers = tuple((each.id, each.rack) for each in state.live_brokers())
+    seed = (state.end_offset + crc32(topic.encode())) % _SEEDS
     try:
-        placed = place_new(brokers, partitions, factor, fixed=fixed, seed=seed)
+        if fixed or partitions > _KEPT_PARTITIONS:
+            placed = place_new(dict(brokers), partitions, factor, fixed=fixed, seed=seed)
+        else:
+            placed = _placed(brokers, partitions, factor, seed)
     except PlacementError as error:
         raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
-    return [(replicas, [each for each in replicas if state.is_active(each)]) for replicas in placed]
+    active = {broker for broker, _ in brokers if state.is_active(broker)}
+    return [(replicas, [each for each in replicas if each in active]) for replicas in placed]
+
+
+@lru_cache(maxsize=1024)
+def _placed(
+    brokers: tuple[tuple[int, str | None], ...], partitions: int, factor: int, seed: int
+) -> list[list[int]]:
+    """What the placer chooses for a topic, kept for others of the same shape."""
+    return place_new(dict(brokers), partitions, factor, seed=seed)
 
 
 def partition_record(

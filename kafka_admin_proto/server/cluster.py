@@ -301,6 +301,7 @@ class Cluster:
             await node.close()
         if self._service is not None:
             self._service.guard.close()
+            self._service.turns.end()
         self._timers.end()
         if self._views is not None:
             self._views.end()

@@ -110,7 +110,9 @@ class State(View):
             self._log.append(records, offset)
         self.apply(records, offset, self.quorum.epoch)
         for record in records:
-            if isinstance(record, PartitionRecord | PartitionChangeRecord):
+            if isinstance(record, PartitionChangeRecord) or (
+                isinstance(record, PartitionRecord) and len(record.isr) < len(record.replicas)
+            ):
                 self._compare_sync(record.topic_id, record.partition_id)
         if self._log is not None:
             self._log.applied(self.cluster)

@@ -120,8 +120,9 @@ def test_a_heap_of_one_client_leaves_others_their_turns() -> None:
             each.sendall(question)
             answers(each, 1)
         order.clear()
-        assert cluster._loop is not None
-        cluster._loop.call_soon_threadsafe(wait)
+        assert cluster._thread is not None
+        assert cluster._thread._loop is not None
+        cluster._thread._loop.call_soon_threadsafe(wait)
         entered.wait(_SECONDS)
         client.sendall(question * count)
         other.sendall(asked(ApiVersionsRequest("e", "1"), 4, 2))

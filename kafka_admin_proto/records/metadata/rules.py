@@ -200,7 +200,7 @@ def _check_directories(record: PartitionRecord | PartitionChangeRecord) -> None:
 
 def _directories(record: Message, directories: list[UUID], replicas: int) -> list[UUID]:
     """One directory for each replica: the zero id of "migrating" for all where none is known."""
-    if all(directory == ZERO_UUID for directory in directories):
+    if directories.count(ZERO_UUID) == len(directories):
         return [ZERO_UUID] * replicas
     if len(directories) != replicas:
         raise _refused(record, f"there are {replicas} replicas and {len(directories)} directories")

@@ -14,6 +14,7 @@ import msgspec
 
 from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
 from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.messages.partition_record import PartitionRecord
 from kafka_admin_proto.messages.remove_access_control_entry_record import (
     RemoveAccessControlEntryRecord,
 )
@@ -194,6 +195,8 @@ class View:
             )
             for _, error in self._replay.apply(record, offset + index, epoch):
                 raise error
+            if isinstance(record, PartitionRecord):  # most are
+                continue
             if isinstance(record, TopicRecord):
                 self._index(record.name, record.topic_id)
             elif removed is not None:

@@ -10,7 +10,7 @@ what is served: ApiVersions is derived from it and from the versions that the re
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import cache
 from typing import Any
 
@@ -57,6 +57,9 @@ HANDLERS = {
 #: What a broker answers from its own view of the metadata log; the rest goes to the controller.
 OF_BROKERS = frozenset({3, 10, 16, 18, 29, 32, 35, 48, 50, 60, 74, 75})
 
+#: Requests that may be large, and are answered in steps: their modules have ``in_steps`` too.
+IN_STEPS = frozenset({19, 20, 37})
+
 #: Rules that are dialects, whose messages are served beside Kafka's own (``server/drafts``).
 DIALECTS = ("kip-4a", "kip-4b")
 
@@ -84,6 +87,8 @@ class Answer(msgspec.Struct):
 
     response: Message
     records: list[Message] = []
+    #: The response in the caller's version, where it is encoded already.
+    body: bytes | None = None
 
 
 #: Called with a ``View`` for an api in ``OF_BROKERS``, with the ``State`` for another one.
@@ -93,9 +98,13 @@ Handler = Callable[[Any, Any, Caller], Answer]
 @cache
 def handler(api_key: int) -> Handler:
     """The function that answers an api; its module is imported when it is first asked for."""
-    module = importlib.import_module(f"{__name__}.{HANDLERS[api_key]}")
-    found: Handler = module.handle
+    found: Handler = _module(api_key).handle
     return found
+
+
+@cache
+def _module(api_key: int) -> Any:
+    return importlib.import_module(f"{__name__}.{HANDLERS[api_key]}")
 
 
 def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:
@@ -104,13 +113,31 @@ def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:
         from kafka_admin_proto.server.drafts import draft_handler  # for drafts only
 
         return draft_handler(request.dialect, request.message_name)(state, request, caller)
+    return _refused(state, api_key, request, caller) or handler(api_key)(state, request, caller)
+
+
+def respond_in_steps(
+    state: View, api_key: int, request: Any, caller: Caller
+) -> Generator[None, None, Answer]:
+    """The answer to one of Kafka's requests in ``IN_STEPS``, encoded, in steps of microseconds."""
+    refused = _refused(state, api_key, request, caller)
+    if refused is not None:
+        return refused
+    answer: Answer = yield from _module(api_key).in_steps(state, request, caller)
+    from kafka_admin_proto.server.handlers.steps import encode_in_steps  # not for a start
+
+    answer.body = yield from encode_in_steps(answer.response, caller.version)
+    return answer
+
+
+def _refused(state: View, api_key: int, request: Any, caller: Caller) -> Answer | None:
     if state.is_authorized:
         from kafka_admin_proto.server.authorizer.gates import refusal  # it needs what is here
 
         refused = refusal(state, api_key, request, caller)
         if refused is not None:
             return Answer(refused)
-    return handler(api_key)(state, request, caller)
+    return None
 
 
 @cache

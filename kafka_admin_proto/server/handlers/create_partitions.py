@@ -6,6 +6,7 @@ Versions: 1 a throttle time, 2 flexible, 3 quotas that throttle (KIP-599).
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Generator
 
 from kafka_admin_proto.messages.create_partitions_request import (
     CreatePartitionsRequest,
@@ -36,6 +37,7 @@ from kafka_admin_proto.server.failures import (
     ApiFailure,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.handlers.steps import finish
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.throttling import MutationQuota, mutation_quota
@@ -47,6 +49,13 @@ _STRICT_SINCE = 3
 
 def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> Answer:
     """Answers on commit; with a timeout of 0 or less nothing is created."""
+    return finish(in_steps(state, request, caller))
+
+
+def in_steps(
+    state: State, request: CreatePartitionsRequest, caller: Caller
+) -> Generator[None, None, Answer]:
+    """The same, a topic at each step."""
     names = Counter(each.name for each in request.topics)
     topics = {each.name: each for each in request.topics}
     repeated = hash_order(name for name, count in names.items() if count > 1)
@@ -75,6 +84,8 @@ def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> An
             results.append(CreatePartitionsTopicResult(topic.name))
         except ApiFailure as failure:
             results.append(CreatePartitionsTopicResult(topic.name, failure.code, failure.message))
+        if quota.is_unlimited:
+            yield
     response = CreatePartitionsResponse(quota.throttle_time_ms, results)
     return Answer(response, [] if request.validate_only else records)
 

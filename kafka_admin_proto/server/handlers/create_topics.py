@@ -8,6 +8,7 @@ broker's defaults (which every version takes), 5 the topic's configs in the answ
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Generator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ from kafka_admin_proto.server.failures import (
     ApiFailure,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.handlers.steps import finish
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.policies import (
     ConfigMetadata,
@@ -66,6 +68,13 @@ _STRICT_SINCE = 6
 
 def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer:
     """Answers on commit; with a timeout of 0 or less nothing is created."""
+    return finish(in_steps(state, request, caller))
+
+
+def in_steps(
+    state: State, request: CreateTopicsRequest, caller: Caller
+) -> Generator[None, None, Answer]:
+    """The same, a topic at each step."""
     if state.rules == "kip-4":
         from kafka_admin_proto.server.handlers import create_topics_kip_4
 
@@ -83,7 +92,7 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
     try:
         if wanted and request.timeout_ms <= 0:
             raise ApiFailure(REQUEST_TIMED_OUT)
-        results, created = _create(state, wanted, quota)
+        results, created = yield from _create(state, wanted, quota)
     except ApiFailure as failure:  # of the whole request
         return Answer(
             CreateTopicsResponse(topics=[failed(each.name, failure) for each in request.topics])
@@ -94,7 +103,7 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
         text = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
         results.append(failed(CLUSTER_METADATA, ApiFailure(INVALID_REQUEST, text)))
     results += [unauthorized(each.name) for each in named if each.name not in allowed]
-    return answer(state, request, caller, results, created, quota.throttle_time_ms)
+    return (yield from answer(state, request, caller, results, created, quota.throttle_time_ms))
 
 
 def answer(
@@ -104,7 +113,7 @@ def answer(
     results: list[CreatableTopicResult],
     created: list[NewTopic],
     throttle_time_ms: int = 0,
-) -> Answer:
+) -> Generator[None, None, Answer]:
     """These results, with the records of what is created unless it is only validated."""
     records: list[Message] = []
     described = allowed_topics(
@@ -116,6 +125,7 @@ def answer(
     if not request.validate_only:
         for new in created:
             records += records_of(state, new)
+            yield
     return Answer(CreateTopicsResponse(throttle_time_ms, results), records)
 
 
@@ -150,11 +160,13 @@ class NewTopic(NamedTuple):
 
 def _create(
     state: State, topics: list[CreatableTopic], quota: MutationQuota
-) -> tuple[list[CreatableTopicResult], list[NewTopic]]:
+) -> Generator[None, None, tuple[list[CreatableTopicResult], list[NewTopic]]]:
     """Each topic's result, and those that can be created.
 
-    Raises ApiFailure for a request that would make too many records.
+    Raises ApiFailure for a request that would make too many records. What counts or hears of a
+    topic, a quota or a policy, does so once: there are no steps then.
     """
+    once = state.create_topic_policy or state.alter_config_policy or not quota.is_unlimited
     if sum(_partitions_asked(state, each) for each in topics) > MOST_RECORDS:
         raise ApiFailure(POLICY_VIOLATION, "Excessively large number of partitions per request.")
     results, created, records = [], [], 0
@@ -174,6 +186,8 @@ def _create(
                 POLICY_VIOLATION, "Unable to perform excessively large batch operation."
             )
         results.append(new.result)
+        if not once:
+            yield
     return results, created
 
 

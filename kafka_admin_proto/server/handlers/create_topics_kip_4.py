@@ -33,6 +33,7 @@ from kafka_admin_proto.server.handlers.create_topics import (
     failed,
     unauthorized,
 )
+from kafka_admin_proto.server.handlers.steps import finish
 from kafka_admin_proto.server.state import State
 
 
@@ -59,7 +60,7 @@ def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer
         created.append(new)
         late = request.timeout_ms <= 0 and not request.validate_only
         results.append(failed(topic.name, ApiFailure(REQUEST_TIMED_OUT)) if late else new.result)
-    return answer(state, request, caller, results, created)
+    return finish(answer(state, request, caller, results, created))
 
 
 def _check_request(state: State, request: CreateTopicsRequest, caller: Caller) -> None:

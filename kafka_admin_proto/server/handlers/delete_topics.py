@@ -6,7 +6,7 @@ Versions: 1 a throttle time, 4 flexible, 5 messages (KIP-599), 6 topic ids (KIP-
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from uuid import UUID
 
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
@@ -28,6 +28,7 @@ from kafka_admin_proto.server.failures import (
     ApiFailure,
 )
 from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.handlers.steps import finish
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.throttling import mutation_quota
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
@@ -35,12 +36,21 @@ from kafka_admin_proto.values import Message
 
 #: The first version whose clients know THROTTLING_QUOTA_EXCEEDED.
 _STRICT_SINCE = 5
+#: Topics that are looked at in one step.
+_TOPICS_AT_ONCE = 16
 _NO_SUCH_TOPIC = "This server does not host this topic-partition."
 _NO_SUCH_ID = "This server does not host this topic ID."
 
 
 def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer:
     """Each topic for itself; in the order of the request, where a real broker shuffles."""
+    return finish(in_steps(state, request, caller))
+
+
+def in_steps(
+    state: State, request: DeleteTopicsRequest, caller: Caller
+) -> Generator[None, None, Answer]:
+    """The same, some topics at each step."""
     results: list[DeletableTopicResult] = []
 
     def add(name: str | None, topic_id: UUID, code: int = 0, message: str | None = None) -> None:
@@ -90,18 +100,23 @@ def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer
             add(name, topic.id, INVALID_REQUEST, text)
         else:
             deleted[topic.id] = name
+            if not len(deleted) % _TOPICS_AT_ONCE:
+                yield
     if request.timeout_ms <= 0 and 1 in (*names.values(), *ids.values()):
         return _failed_all(request, ApiFailure(REQUEST_TIMED_OUT))
     quota = mutation_quota(state, caller, strict_since=_STRICT_SINCE)
     records: list[Message] = []
     for topic_id, name in deleted.items():
         try:
-            quota.take(len(state.cluster.topics[topic_id].partitions))
+            if not quota.is_unlimited:
+                quota.take(len(state.cluster.topics[topic_id].partitions))
         except ApiFailure as failure:
             add(name, topic_id, failure.code, failure.message)
             continue
         add(name, topic_id)
         records.append(RemoveTopicRecord(topic_id))
+        if quota.is_unlimited and not len(records) % _TOPICS_AT_ONCE:
+            yield
     return Answer(DeleteTopicsResponse(quota.throttle_time_ms, results), records)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.codec import codec
@@ -27,8 +27,9 @@ from kafka_admin_proto.protocol.connection import (
 )
 from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.server.failures import REQUEST_TIMED_OUT, ControllerUnavailable
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.handlers import IN_STEPS, Answer, Caller
 from kafka_admin_proto.server.network.node import Listener, Node
+from kafka_admin_proto.server.network.turns import Steps, Turns
 
 if TYPE_CHECKING:
     from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
@@ -41,37 +42,12 @@ if TYPE_CHECKING:
 
 #: Bytes of answers that are written at once, about: a client that does not read stops its server.
 _WRITE_BYTES = 64 << 10
-#: How long a heap of one client's requests is answered before the others have their turns.
-_SLICE_S = 0.001
+#: A client with so many bytes of an unfinished request takes turns with others like it.
+_LARGE_BYTES = 128 << 10
 #: How long a broker waits for a controller that a request can be forwarded to.
 _CONTROLLER_S = 60.0
 #: Called with (node, request, response) for each answer.
 Trace = Callable[[int, RequestReceived, "Message"], None]
-
-
-class Heaps:
-    """Connections that have more requests than a slice answers: they take turns, one by one.
-
-    Between two of them the event loop sees to all others, so that those who ask little wait for
-    one slice, however many ask much.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: deque[Callable[[], None]] = deque()
-
-    def add(self, go_on: Callable[[], None]) -> None:
-        """Call this when the turn has come."""
-        self._waiting.append(go_on)
-        if len(self._waiting) == 1:
-            asyncio.get_running_loop().call_soon(self._next)
-
-    def _next(self) -> None:
-        try:
-            self._waiting[0]()
-        finally:
-            self._waiting.popleft()
-            if self._waiting:
-                asyncio.get_running_loop().call_soon(self._next)
 
 
 @dataclass
@@ -91,7 +67,7 @@ class Service:
     guard: Guard
     dialect: str = "kafka"
     faults: Faults | None = None
-    heaps: Heaps = field(default_factory=Heaps)
+    turns: Turns = field(default_factory=Turns)
 
 
 @dataclass(frozen=True)
@@ -135,8 +111,8 @@ class NodeConnection(asyncio.BufferedProtocol):
         self.unfinished_bytes = 0
         self._writable = True
         self._held = False
-        #: The request that waits for a controller.
-        self._forwarded: RequestReceived | None = None
+        #: The request that waits for a controller, or for this connection's turn.
+        self._waiting: RequestReceived | None = None
         self._loop = asyncio.get_running_loop()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -178,6 +154,9 @@ class NodeConnection(asyncio.BufferedProtocol):
         unfinished = self._connection.buffered
         if unfinished != self.unfinished_bytes:
             self.service.guard.received(self, unfinished)
+            if unfinished > _LARGE_BYTES and not self._held:
+                self.wait()
+                self.service.turns.add(self.go_on)
 
     def eof_received(self) -> bool:
         """The client sends no more; its transport is closed."""
@@ -250,28 +229,30 @@ class NodeConnection(asyncio.BufferedProtocol):
     def _answer(self) -> None:
         """Answer the requests that are there; what came together is answered together.
 
-        A heap of them is answered in slices, between which the other clients have their turns.
+        The first one at once; what is behind it in a heap as long as the slice of this turn of the
+        event loop lasts, which all connections share, and later when their turns come.
         """
         connection, out, size = self._connection, [], 0
-        end_s = 0.0
+        answered = False
         try:
             while self._transport is not None and self._writable and not self._held:
-                event, self._forwarded = self._forwarded or connection.next_event(), None
+                event, self._waiting = self._waiting or connection.next_event(), None
                 pending = connection.data_to_send()
                 if pending:
                     out.append(pending)
                 if isinstance(event, RequestReceived):
+                    if answered and self.service.turns.slice_is_over():
+                        self._waiting = event
+                        self.wait()
+                        self.service.turns.add(self.go_on)
+                        break
+                    answered = True
                     answer = self._handle(event)
                     out.append(answer)
                     size += len(answer)
                     if size > _WRITE_BYTES:
                         self._write(out)
                         size = 0
-                    if not end_s:
-                        end_s = self._loop.time() + _SLICE_S
-                    elif not self._held and self._loop.time() > end_s:
-                        self.wait()
-                        self.service.heaps.add(self.go_on)
                 elif event is NEED_DATA or event is PAUSED or isinstance(event, ConnectionClosed):
                     break
                 elif isinstance(event, Authenticated):
@@ -282,12 +263,16 @@ class NodeConnection(asyncio.BufferedProtocol):
         except RemoteProtocolError as error:
             self._write(out)
             self._refuse(error)
-        except Exception as error:  # a fault of ours or a full disk: close the connection
-            print(f"node {self._node.id}: {type(error).__name__}: {error}", file=sys.stderr)
+        except Exception as error:
             self._write(out)
-            self._refuse(error)
+            self._fail(error)
         else:
             self._write(out)
+
+    def _fail(self, error: Exception) -> None:
+        """A fault of ours, or a full disk: close the connection."""
+        print(f"node {self._node.id}: {type(error).__name__}: {error}", file=sys.stderr)
+        self._refuse(error)
 
     def _write(self, out: list[bytes]) -> None:
         """Write what there is, and empty the list."""
@@ -317,18 +302,50 @@ class NodeConnection(asyncio.BufferedProtocol):
         except ControllerUnavailable:
             self._wait_for_controller(event)
             return b""
-        answer = service.answers.answer(caller, request) if body is None else body
+        if body is not None:
+            return self.encoded(event, body)
+        if request.api_key in IN_STEPS:
+            return self._handle_in_steps(event, service.answers.in_steps(caller, request))
+        return self._answered(event, service.answers.answer(caller, request))
+
+    def _answered(self, event: RequestReceived, answer: Answer | bytes) -> bytes:
+        """The frame of a new answer; a client that is throttled is not read for a while."""
         if not isinstance(answer, bytes):
             throttled_ms: int = getattr(answer.response, "throttle_time_ms", 0)
             if throttled_ms > 0:  # KIP-219: the answer goes out now, and nothing is read meanwhile
                 self.hold(throttled_ms / 1000)
         return self.encoded(event, answer)
 
+    def _handle_in_steps(self, event: RequestReceived, steps: Steps[Answer]) -> bytes:
+        """The frame of the answer; b"" where it takes longer than a slice, and goes out later."""
+        turns = self.service.turns
+        answer = turns.run(steps)
+        if answer is not None:
+            return self._answered(event, answer)
+        self.wait()
+        turns.add_large(steps, partial(self._finish_steps, event), partial(self._stop_steps, event))
+        return b""
+
+    def _finish_steps(self, event: RequestReceived, answer: Answer) -> None:
+        """Send an answer that took several slices, and go on with the requests behind it."""
+        if self._transport is None:  # its client is gone
+            return
+        self._held = False
+        self.write(self._answered(event, answer))
+        self._read_on()
+
+    def _stop_steps(self, event: RequestReceived, error: Exception) -> None:
+        """A request of several slices has no answer; one without a controller waits for it."""
+        if isinstance(error, ControllerUnavailable):
+            self._wait_for_controller(event)
+        else:
+            self._fail(error)
+
     def encoded(self, event: RequestReceived, answer: Answer | bytes) -> bytes:
         """The frame of an answer whose records are appended."""
         if self.service.trace is not None:
             self.service.trace(self._node.id, event, _decoded(answer, event.request))
-        response = answer if isinstance(answer, bytes) else answer.response
+        response = answer if isinstance(answer, bytes) else answer.body or answer.response
         return self._connection.send(response, to=event)
 
     def write(self, data: bytes) -> None:
@@ -371,7 +388,7 @@ class NodeConnection(asyncio.BufferedProtocol):
             waiting.remove(go_on)
             if self._transport is None:  # its client is gone
                 return
-            request, self._forwarded = event.request, None
+            request, self._waiting = event.request, None
             assert request.body is not None
             failure = Failure(REQUEST_TIMED_OUT)
             response = whole_answer(request.body, request.api_version, failure)
@@ -380,7 +397,7 @@ class NodeConnection(asyncio.BufferedProtocol):
 
         timer = self._loop.call_later(_CONTROLLER_S, give_up)
         waiting.append(go_on)
-        self._forwarded, self._held = event, True
+        self._waiting, self._held = event, True
         if self._transport is not None:
             self._transport.pause_reading()
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 #: Kafka's security protocols, in the order of their numbers.
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _BACKLOG = 1024
+#: Connections that a listener takes in one turn of the event loop. asyncio has one number for this
+#: and the backlog, so that clients who come in a heap would be seen to before all others.
+_ACCEPTED_AT_ONCE = 1
 #: Turns of the event loop until a socket that was accepted has its connection. A server that is
 #: closed before that leaves the socket open.
 _ACCEPT_TURNS = 3
@@ -72,9 +75,9 @@ class Node:
             def accepted(listener: Listener = listener) -> asyncio.BaseProtocol:
                 return accept(self, listener)
 
-            server = await loop.create_server(
-                accepted, sock=self._sockets.pop(name), backlog=_BACKLOG
-            )
+            listening = self._sockets.pop(name)
+            server = await loop.create_server(accepted, sock=listening, backlog=_ACCEPTED_AT_ONCE)
+            listening.listen(_BACKLOG)
             self._servers.append(server)
 
     async def close(self) -> None:

@@ -15,12 +15,15 @@ from collections.abc import Callable
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
     CreateTopicsRequest,
+    DeleteTopicsRequest,
     MetadataRequest,
     SaslAuthenticateRequest,
     SaslHandshakeRequest,
 )
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
 from kafka_admin_proto.protocol import frame, write_request
+from kafka_admin_proto.values import Message
 
 HOST = "127.0.0.1"
 SECRET = "hunter-2-of-the-test"
@@ -165,17 +168,32 @@ def half_logins(port: int, end: float) -> int:
 
 
 def topics_in_batches(port: int, end: float) -> int:
-    """20,000 topics of five partitions, a hundred in a request; fewer where the time is over."""
+    """20,000 topics of five partitions, a hundred in a request, and all deleted again.
+
+    That goes on until the time is over; the first time fewer are made then.
+    """
     client = opened(port)
     client.settimeout(60)
-    made = 0
-    while made < 20_000 and (time.monotonic() < end or not made):
-        batch = [CreatableTopic(f"t-{made + each}", 5, 1) for each in range(100)]
-        client.sendall(frame(write_request(CreateTopicsRequest(batch, 60_000), 7, 1)))
+
+    def answered(request: Message, version: int) -> None:
+        client.sendall(frame(write_request(request, version, 1)))
         size = int.from_bytes(client.recv(4, socket.MSG_WAITALL), "big")
         while size:
             size -= len(client.recv(size))
-        made += 100
+
+    made = 0
+    while time.monotonic() < end or not made:
+        names = list[str]()
+        while len(names) < 20_000 and (time.monotonic() < end or not names):
+            batch = [f"t-{len(names) + each}" for each in range(100)]
+            new = [CreatableTopic(each, 5, 1) for each in batch]
+            answered(CreateTopicsRequest(new, 60_000), 7)
+            names += batch
+        made += len(names)
+        while names and time.monotonic() < end:
+            gone = [DeleteTopicState(name=each) for each in names[-100:]]
+            answered(DeleteTopicsRequest(gone, timeout_ms=60_000), 6)
+            del names[-100:]
     client.close()
     return made
 

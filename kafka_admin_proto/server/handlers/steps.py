@@ -1,0 +1,62 @@
+"""Large requests in steps, between which a node answers others: ``Generator`` of their results.
+
+A step is some tens of microseconds. Nothing changes before the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from copy import copy
+from typing import TypeVar
+
+from kafka_admin_proto.protocol.headers import response_header_version
+from kafka_admin_proto.values import Message
+from kafka_admin_proto.wire.varint import encode_uvarint
+
+T = TypeVar("T")
+
+#: The rows of a response, which are its last field.
+_ROWS = {
+    "CreateTopicsResponse": "topics",
+    "DeleteTopicsResponse": "responses",
+    "CreatePartitionsResponse": "results",
+}
+#: Rows that are encoded in one step.
+_ROWS_AT_ONCE = 8
+
+
+def finish(steps: Generator[None, None, T]) -> T:
+    """All steps at once."""
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+def encode_in_steps(response: Message, version: int) -> Generator[None, None, bytes]:
+    """The bytes of ``response.encode(version)``, some rows at each step.
+
+    The rows are the last field: in a flexible version a varint of their number and one stands in
+    front of them and the empty tagged fields behind them, before that an int32 in front.
+    """
+    name = _ROWS[response.message_name]
+    rows = getattr(response, name)
+    if len(rows) <= _ROWS_AT_ONCE:
+        return response.encode(version)
+    assert response.api_key is not None
+    flexible = response_header_version(response.api_key, version) > 0
+    count_bytes, end = (1, -1) if flexible else (4, None)
+    some = copy(response)
+    setattr(some, name, [])
+    front = len(some.encode(version)[:end]) - count_bytes
+    parts = [some.encode(version)[:front]]
+    parts.append(encode_uvarint(len(rows) + 1) if flexible else len(rows).to_bytes(4, "big"))
+    for first in range(0, len(rows), _ROWS_AT_ONCE):
+        setattr(some, name, rows[first : first + _ROWS_AT_ONCE])
+        parts.append(some.encode(version)[front + count_bytes : end])
+        yield
+    if flexible:
+        parts.append(b"\0")
+    return b"".join(parts)
