@@ -53,6 +53,8 @@ class Rules:
     stop_fenced: int
     stop_unknown: int
     deleting_delay_ms: int
+    deletion_answered: Literal["at_once", "when_gone"]
+    deletion_gives_up: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +278,20 @@ TABLE: tuple[Rule, ...] = (
         None,
         "the file is there as well, with the same id",
         "text 248; Partition.maybeCreateFutureReplica",
+    ),
+    Rule(
+        "deletion_answered",
+        "When does the controller answer DeleteTopics?",
+        Answer("at_once", "at once: the topic is out of the store, its name free; after the bump"),
+        Answer("when_gone", "when every replica has gone, or at the request's timeout"),
+        "text 38; TopicDeletionManager",
+    ),
+    Rule(
+        "deletion_gives_up",
+        "A replica's StopReplica never succeeds",
+        Answer(True, "after a number of tries and a time it is left to the next FULL"),
+        Answer(False, "it is sent again when the broker is back, without end"),
+        "text 53; TopicDeletionManager.failReplicaDeletion",
     ),
 )
 

@@ -106,6 +106,14 @@ class Broker:
                 name: topic_id_to_text(topic_id)
                 for name, topic_id in sorted(state.metadata.topic_ids.items())
             },
+            "logs": [
+                {
+                    "topic": topic,
+                    "partition": index,
+                    "topic_id": topic_id_to_text(log.topic_id) if log.topic_id else None,
+                }
+                for (topic, index), log in sorted(state.logs, key=lambda each: each[0])
+            ],
             "replicas": [
                 self._replica_state(replica) for _, replica in sorted(state.replicas.items())
             ],

@@ -1,4 +1,4 @@
-"""Produce by name: few records, so that a stale read can be seen."""
+"""Produce by name and by id: few records, so that a stale read can be seen."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from kafka_admin_proto.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafka_admin_proto.simulation.broker.replica import ANY_EPOCH
+from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.simulation.broker.replica import ANY_EPOCH, Replica
 from kafka_admin_proto.simulation.broker.state import BrokerState
+from kafka_admin_proto.simulation.broker.storage.logs import Partition
 from kafka_admin_proto.simulation.rules import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_admin_proto.values import Message
 
@@ -18,21 +20,25 @@ def produce(broker: BrokerState, body: ProduceRequest) -> Message | None:
     """Append what clients write; answered when the leader has it. None where acks is 0."""
     answer = ProduceResponse()
     for topic in body.topic_data:
-        row = TopicProduceResponse(name=topic.name)
+        row = TopicProduceResponse(name=topic.name, topic_id=topic.topic_id)
         for each in topic.partition_data:
-            found = _append(broker, (topic.name, each.index), each.records or b"")
+            if topic.topic_id == ZERO_UUID:
+                replica = _by_name(broker, (topic.name, each.index))
+            else:
+                replica = broker.hosted_by_id(topic.topic_id, each.index)
+            found = _append(replica, each.index, each.records or b"")
             row.partition_responses.append(found)
         answer.responses.append(row)
     return answer if body.acks else None
 
 
-def _append(
-    broker: BrokerState, partition: tuple[str, int], records: bytes
-) -> PartitionProduceResponse:
-    index = partition[1]
+def _by_name(broker: BrokerState, partition: Partition) -> Replica | int:
     if partition not in broker.metadata:
-        return _error(index, UNKNOWN_TOPIC_OR_PARTITION)
-    replica = broker.hosted(partition)
+        return UNKNOWN_TOPIC_OR_PARTITION
+    return broker.hosted(partition)
+
+
+def _append(replica: Replica | int, index: int, records: bytes) -> PartitionProduceResponse:
     if isinstance(replica, int):
         return _error(index, replica)
     log = replica.log_or_error(ANY_EPOCH, leader_only=True)

@@ -48,6 +48,8 @@ class Network:
         self.delay_ms: tuple[int, int] = (1, 10)
         #: The share of frames that are lost.
         self.loss: float = 0.0
+        #: Asked with sender, receiver, api and "request" or "response" whether to lose a frame.
+        self.loses: Callable[[int, int, str, str], bool] | None = None
         #: Frames that were delivered so far.
         self.delivered: int = 0
         self.peers: dict[int, Peer] = {}
@@ -75,6 +77,7 @@ class Network:
     def heal_all(self) -> None:
         """Bring every link up again, and lose nothing from here on."""
         self.loss = 0.0
+        self.loses = None
         for one, other in sorted(self._cut):
             self.heal(one, other)
 
@@ -186,6 +189,7 @@ class Connection:
         network = self._network
         self._note("send", ends, kind, pending, number, data)
         lost = network.loss > 0 and network.random.random() < network.loss
+        lost = lost or (network.loses is not None and network.loses(*ends, pending.api, kind))
         if lost or not network.is_up(*ends):
             self._note("lose", ends, kind, pending, number, data)
             self.break_off()

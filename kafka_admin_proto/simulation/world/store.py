@@ -62,6 +62,7 @@ class Store:
         self.scheduler: Scheduler = scheduler
         self.trace: Trace = trace
         self.znodes: dict[str, Znode] = {}
+        #: Those that have ended and whose node does not know it yet are still there.
         self.sessions: list[Session] = []
         self._zxid = 0
 
@@ -73,13 +74,14 @@ class Store:
 
     def node_crashed(self, node: int) -> None:
         """The node's sessions end when their time is over; nothing of them is told to it."""
-        for session in self.sessions_of(node):
-            session.on_expired = session.watches = None
-            self.scheduler.call_later(SESSION_TIMEOUT_MS, session.expire)
+        for session in self.sessions:
+            if session.node == node and session.on_expired is not None:
+                session.on_expired = session.watches = None
+                self.scheduler.call_later(SESSION_TIMEOUT_MS, session.expire)
 
     def sessions_of(self, node: int) -> list[Session]:
         """The node's sessions that have not ended."""
-        return [session for session in self.sessions if session.node == node]
+        return [each for each in self.sessions if each.node == node and not each.expired]
 
     def read(self, path: str) -> bytes | None:
         """A znode's data, for those who look on; None if it is not there."""
@@ -188,22 +190,24 @@ class Session:
         if self.watches is not None:
             self.watches[path] = call
 
-    def expire(self) -> None:
-        """End the session: its ephemeral znodes go, and the node hears of it a moment later."""
+    def expire(self, heard_after_ms: int = WATCH_DELAY_MS) -> None:
+        """End the session: its ephemeral znodes go, and the node hears of it later.
+
+        Until then it takes itself for what it was, as a process does that was paused.
+        """
         if self.expired:
             return
         self.expired = True
-        self._store.sessions.remove(self)
         znodes = self._store.znodes
         self._store.changed(self.node, "session ended of", f"node {self.node}")
         for path in [each for each in sorted(znodes) if znodes[each].owner is self]:
             del znodes[path]
             self._store.next_zxid()
             self._store.changed(self.node, "delete", path)
-        if self.on_expired is not None:
-            self._store.scheduler.call_later(WATCH_DELAY_MS, self._tell_expired)
+        self._store.scheduler.call_later(heard_after_ms, self._tell_expired)
 
     def _tell_expired(self) -> None:
+        self._store.sessions.remove(self)
         if self.on_expired is not None:
             self.on_expired()
 

@@ -1,0 +1,189 @@
+"""A client of the cluster: creates and deletes topics, writes and reads records by topic id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from kafka_admin_proto.messages.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
+from kafka_admin_proto.messages.create_topics_response import CreateTopicsResponse
+from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_admin_proto.messages.delete_topics_response import DeleteTopicsResponse
+from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_admin_proto.messages.fetch_response import FetchResponse
+from kafka_admin_proto.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from kafka_admin_proto.messages.produce_response import ProduceResponse
+from kafka_admin_proto.records.batches.batches import read_batches, write_batch
+from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.simulation.node import NodeContext, Request
+from kafka_admin_proto.topic_ids import topic_id_to_text
+from kafka_admin_proto.values import Message
+
+CREATE_VERSION = 7
+DELETE_VERSION = 6
+PRODUCE_BY_ID, PRODUCE_BY_NAME = 13, 9
+FETCH_BY_ID = 13
+#: The error code that stands for a connection that was lost before the answer came.
+LOST = -100
+_MAX_BYTES = 1 << 20
+_PRODUCE_TIMEOUT_MS = 1_000
+
+
+@dataclass(slots=True)
+class Call:
+    """A request of the client's, and what became of it."""
+
+    what: str
+    topic: str
+    topic_id: UUID | None
+    sent_ms: int
+    #: None until it has ended.
+    error_code: int | None = None
+    ended_ms: int = -1
+    #: Of a Fetch: the records' values.
+    values: list[str] = field(default_factory=list)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was answered, or its connection was lost."""
+        return self.error_code is not None
+
+
+#: Called with a call once it has ended.
+OnEnd = Callable[[Call], None]
+
+
+class Client:
+    """Sends what it is asked to; ``calls`` are all requests in their order."""
+
+    def __init__(self, context: NodeContext) -> None:
+        self.calls: list[Call] = []
+        self._context = context
+
+    def start(self) -> None:
+        """Nothing to do before the first call."""
+
+    def handle(self, request: Request) -> Message | None:
+        """Nobody asks a client."""
+        raise ValueError(f"node {request.source} sent {request.api} to a client")
+
+    def state(self) -> dict[str, Any]:
+        """The calls that have not ended."""
+        return {"waiting": [f"{each.what} {each.topic}" for each in self.calls if not each.ended]}
+
+    def create_topic(
+        self, node: int, name: str, assignment: dict[int, list[int]], on_end: OnEnd | None = None
+    ) -> Call:
+        """Ask a node, the controller if all is well, for a topic; the call gets its id."""
+        rows = [
+            CreatableReplicaAssignment(partition_index=number, broker_ids=replicas)
+            for number, replicas in assignment.items()
+        ]
+        topic = CreatableTopic(
+            name=name, num_partitions=-1, replication_factor=-1, assignments=rows
+        )
+        body = CreateTopicsRequest(topics=[topic])
+        call = self._call("CreateTopics", name, None)
+
+        def ended(answer: Message | None) -> None:
+            if isinstance(answer, CreateTopicsResponse):
+                result = answer.topics[0]
+                call.topic_id = result.topic_id if result.topic_id.int else None
+                self._end(call, result.error_code, on_end)
+            else:
+                self._end(call, LOST, on_end)
+
+        self._context.send(node, body, CREATE_VERSION, ended)
+        return call
+
+    def delete_topic(
+        self, node: int, name: str, timeout_ms: int, on_end: OnEnd | None = None
+    ) -> Call:
+        """Ask a node, the controller if all is well, to delete a topic."""
+        body = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=timeout_ms)
+        call = self._call("DeleteTopics", name, None)
+
+        def ended(answer: Message | None) -> None:
+            if isinstance(answer, DeleteTopicsResponse):
+                self._end(call, answer.responses[0].error_code, on_end)
+            else:
+                self._end(call, LOST, on_end)
+
+        self._context.send(node, body, DELETE_VERSION, ended)
+        return call
+
+    def produce(
+        self,
+        node: int,
+        name: str,
+        topic_id: UUID | None,
+        partition: int,
+        on_end: OnEnd | None = None,
+    ) -> Call:
+        """Write one record, whose value is the id that it is meant for, or the name without one."""
+        value = name if topic_id is None else topic_id_to_text(topic_id)
+        batch = write_batch(Batch.of([Record(0, self._context.now_ms, None, value.encode())]))
+        data = PartitionProduceData(index=partition, records=batch)
+        topic = TopicProduceData(partition_data=[data])
+        if topic_id is None:
+            topic.name = name
+        else:
+            topic.topic_id = topic_id
+        body = ProduceRequest(acks=1, timeout_ms=_PRODUCE_TIMEOUT_MS, topic_data=[topic])
+        call = self._call("Produce", name, topic_id)
+
+        def ended(answer: Message | None) -> None:
+            if isinstance(answer, ProduceResponse):
+                code = answer.responses[0].partition_responses[0].error_code
+                self._end(call, code, on_end)
+            else:
+                self._end(call, LOST, on_end)
+
+        version = PRODUCE_BY_NAME if topic_id is None else PRODUCE_BY_ID
+        self._context.send(node, body, version, ended)
+        return call
+
+    def fetch(
+        self, node: int, name: str, topic_id: UUID, partition: int, on_end: OnEnd | None = None
+    ) -> Call:
+        """Read a partition of the topic with that id from its start; the name is for the reader."""
+        wanted = FetchPartition(partition=partition, partition_max_bytes=_MAX_BYTES)
+        topic = FetchTopic(topic_id=topic_id, partitions=[wanted])
+        body = FetchRequest(max_bytes=_MAX_BYTES, topics=[topic])
+        call = self._call("Fetch", name, topic_id)
+
+        def ended(answer: Message | None) -> None:
+            if not isinstance(answer, FetchResponse):
+                self._end(call, LOST, on_end)
+            elif answer.error_code or not answer.responses:
+                self._end(call, answer.error_code, on_end)
+            else:
+                found = answer.responses[0].partitions[0]
+                batches = read_batches(found.records or b"")
+                values = [each.value or b"" for batch in batches for each in batch.records]
+                call.values = [value.decode() for value in values]
+                self._end(call, found.error_code, on_end)
+
+        self._context.send(node, body, FETCH_BY_ID, ended)
+        return call
+
+    def _call(self, what: str, name: str, topic_id: UUID | None) -> Call:
+        call = Call(what, name, topic_id, self._context.now_ms)
+        self.calls.append(call)
+        return call
+
+    def _end(self, call: Call, error_code: int, on_end: OnEnd | None) -> None:
+        call.error_code = error_code
+        call.ended_ms = self._context.now_ms
+        if on_end is not None:
+            on_end(call)
