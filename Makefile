@@ -3,6 +3,7 @@
 #   make test      all tests                      make generate  value classes and index from schemas/
 #   make speed     builds the compiled engine (speed/) into .venv; it needs a C compiler
 #   make test-speed    the tests of the codecs and of the engine, with the engine
+#   make docs      the site, into build/site; nothing in it may link to nothing
 #   make fuzz      coverage-guided fuzzing, FUZZ_SECONDS for each target
 #   make fuzz-speed    the same for the compiled engine, under sanitizers
 #   make bench     beside other codecs, into docs/benchmarks.md
@@ -21,6 +22,7 @@ PEERS  := $(VENV)/.peers
 SPARK  := $(VENV)/.spark
 ENGINE := $(VENV)/.engine
 PYRIGHT := $(VENV)/.pyright
+DOCS   := $(VENV)/.docs
 # Of fuzzing, for each of its targets; two run at a time.
 FUZZ_SECONDS ?= 600
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
@@ -34,7 +36,7 @@ SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol/test_
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 
-.PHONY: demo demo-spark speed test test-speed test-python check bench bench-captures bench-spark bench-speed fuzz fuzz-speed generate import-schemas conformance drift
+.PHONY: demo demo-spark docs speed test test-speed test-python check bench bench-captures bench-spark bench-speed fuzz fuzz-speed generate import-schemas conformance drift
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -62,6 +64,11 @@ $(PYRIGHT): $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[pyright]'
 	@touch $@
 
+# By itself: what only the site is made with.
+$(DOCS): $(READY)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@
+
 # By itself: it takes a C compiler, which nothing else here does.
 $(ENGINE): $(READY) $(wildcard speed/*.toml speed/*.py speed/kafka_admin_proto_speed/*.p*)
 	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt 'Cython>=3.1,<4' 'setuptools>=77'
@@ -69,6 +76,9 @@ $(ENGINE): $(READY) $(wildcard speed/*.toml speed/*.py speed/kafka_admin_proto_s
 	@touch $@
 
 speed: $(ENGINE)
+
+docs: $(DOCS)
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --quiet
 
 demo: $(READY)
 	$(VENV)/bin/kap decode samples/create_topics.hex
@@ -87,7 +97,7 @@ test-speed: $(ENGINE)
 test-python: $(READY)
 	$(RUN) -m tools.other_python $(PYTHON_SUITE) $(PYTHON_TESTS)
 
-check: $(SPARK) $(PYRIGHT)
+check: $(SPARK) $(PYRIGHT) docs
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
 	$(RUN) -m mypy

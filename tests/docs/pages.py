@@ -1,0 +1,164 @@
+"""Runs the code blocks of a page in order, as its reader would.
+
+    run_page(file, folder)      # in a folder of its own, with samples/ and docs/examples/ in it
+
+- A block with a title is written to the file of that name, which others may import.
+- Python runs, all blocks of a page in one namespace, ``await`` at the top included. What stands
+  behind ``print(...)`` as a comment is what it prints.
+- In a console, lines behind ``$`` are commands: ``kap`` in this process, ``python`` and ``pytest``
+  in another. What follows is their output; ``…`` stands for anything. ``localhost:9092`` is a
+  cluster of its own for the page.
+- ``<!-- not run: reason -->`` in front of a block leaves it out.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import inspect
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from click.testing import CliRunner
+
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.server import SyncCluster
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+#: What pages write for a cluster that listens.
+ADDRESS = "localhost:9092"
+_BLOCK = re.compile(
+    r"^(?:<!-- not run: (?P<reason>[^\n]*?) -->\n+)?^(?P<indent> *)```(?P<language>\w*)"
+    r"(?P<options>[^\n]*)\n(?P<text>.*?)^ *```$",
+    re.MULTILINE | re.DOTALL,
+)
+_PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
+#: New topics have other ids each time.
+_TOPIC_ID = re.compile(r"(?<![\w-])[A-Za-z0-9_-]{22}(?![\w-])")
+_SAME_ID = "A" * 22
+_SECONDS = 60
+#: Of pytest, what pages need: the other plugins that are installed here take seconds to start.
+_PLUGINS = ("-p", "no:cacheprovider", "-p", "kafka_admin_proto.testing.pytest_plugin")
+
+
+class CodeBlock(msgspec.Struct, frozen=True):
+    """A fenced block: ``reason`` says why it is not run, ``line`` is where it begins."""
+
+    language: str
+    title: str
+    text: str
+    line: int
+    reason: str
+
+
+def code_blocks(text: str) -> list[CodeBlock]:
+    """The fenced blocks of a page."""
+    found = []
+    for match in _BLOCK.finditer(text):
+        title = re.search(r'title="([^"]*)"', match["options"])
+        found.append(
+            CodeBlock(
+                match["language"],
+                title[1] if title else "",
+                match["text"],
+                text.count("\n", 0, match.end("options")) + 1,
+                match["reason"] or "",
+            )
+        )
+    return found
+
+
+def run_page(file: Path, folder: Path) -> None:
+    """Run all blocks of a page; raises AssertionError for what is otherwise than it says."""
+    text = file.read_text("utf-8")
+    for name in ("samples", "schemas"):
+        (folder / name).symlink_to(ROOT / name)
+    for each in (DOCS / "examples").glob("*.py"):
+        (folder / each.name).symlink_to(each)
+    names: dict[str, Any] = {"__name__": file.stem}
+    with contextlib.chdir(folder), imports_from(folder), contextlib.ExitStack() as stack:
+        address = ""
+        if ADDRESS in text:
+            address = stack.enter_context(SyncCluster()).bootstrap_servers
+        for block in code_blocks(text):
+            if block.reason:
+                continue
+            if block.title:
+                written = folder / block.title
+                written.parent.mkdir(parents=True, exist_ok=True)
+                written.write_text(block.text, "utf-8")
+            elif block.language == "python":
+                padded = "\n" * block.line + block.text.replace(ADDRESS, address)
+                run_python(padded, str(file), names)
+            elif block.language == "console":
+                run_console(block.text.replace(ADDRESS, address))
+
+
+@contextlib.contextmanager
+def imports_from(folder: Path) -> Iterator[None]:
+    """Modules of the folder can be imported, and are forgotten afterwards."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in set(sys.modules) - before:
+            if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
+                del sys.modules[name]
+
+
+def run_python(text: str, file: str, names: dict[str, Any]) -> None:
+    """Run a block; what it prints is what its comments say."""
+    code = compile(text, file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        if code.co_flags & inspect.CO_COROUTINE:
+            asyncio.run(eval(code, names))
+        else:
+            exec(code, names)
+    expected = _PRINTED.findall(text)
+    assert out.getvalue().splitlines() == expected, (text.strip(), out.getvalue())
+
+
+def run_console(text: str) -> None:
+    """Run the commands of a block and compare what they write."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        while command.endswith("\\"):
+            more, _, expected = expected.partition("\n")
+            command = f"{command[:-1]} {more}"
+        words = shlex.split(command)
+        written = run_kap(words[1:]) if words[0] == "kap" else run_program(words)
+        pattern = re.escape(_TOPIC_ID.sub(_SAME_ID, expected.strip())).replace("…", ".*")
+        lines = [line.rstrip() for line in _TOPIC_ID.sub(_SAME_ID, written.strip()).splitlines()]
+        assert re.fullmatch(pattern, "\n".join(lines), re.DOTALL), (command, written)
+
+
+def run_kap(arguments: list[str]) -> str:
+    """The output of ``kap``; it may find something, but not fail on its usage."""
+    result = CliRunner().invoke(kap, arguments)
+    assert result.exit_code in (0, 1), result.output
+    return result.output
+
+
+def run_program(words: list[str]) -> str:
+    """The output of ``python`` or ``pytest``."""
+    program = {"python": [], "pytest": ["-m", "pytest", *_PLUGINS]}[words[0]]
+    done = subprocess.run(
+        [sys.executable, *program, *words[1:]],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=_SECONDS, check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    )  # fmt: skip
+    return done.stdout

@@ -1,0 +1,31 @@
+"""Every recipe is run, file by file and command by command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, code_blocks, run_page
+
+RECIPES = sorted(path.name for path in (DOCS / "recipes").glob("*.md") if path.name != "index.md")
+#: Hypothesis takes seconds there.
+SLOW = {"own-message.md"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.exhaustive] if name in SLOW else [])
+        for name in RECIPES
+    ],
+)
+def test_the_recipe_runs(name: str, tmp_path: Path) -> None:
+    run_page(DOCS / "recipes" / name, tmp_path)
+
+
+def test_each_recipe_is_listed_and_has_blocks() -> None:
+    index = (DOCS / "recipes" / "index.md").read_text("utf-8")
+    for name in RECIPES:
+        assert f"]({name})" in index
+        assert code_blocks((DOCS / "recipes" / name).read_text("utf-8"))

@@ -1,0 +1,1 @@
+"""What ``make docs`` adds to ``docs/``: pages made from the definitions and the code."""

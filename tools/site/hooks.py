@@ -1,0 +1,36 @@
+"""What mkdocs calls: adds the pages made from the code, and looks at the site when it is built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+from tools.site import links, messages, reference
+
+
+def generated() -> dict[str, str]:
+    """Path below ``docs/`` → text of every page that no file has."""
+    found = messages.pages()
+    made = {page.path: messages.page_text(page) for page in found}
+    made[f"{messages.FOLDER}/index.md"] = messages.index_text(found)
+    made[f"{reference.FOLDER}/error-codes.md"] = reference.errors_text()
+    made[f"{reference.FOLDER}/kap.md"] = reference.commands_text()
+    made |= {page.path: reference.api_text(page) for page in reference.API_PAGES}
+    return made
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages."""
+    for path, text in generated().items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Fail for what ``links.faults`` finds."""
+    found = links.faults(Path(config.site_dir))
+    if found:
+        raise PluginError("\n".join(["the site has faults:", *found]))
