@@ -32,11 +32,11 @@ def _body(event: TraceEvent, dialect: str) -> Message:
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Each field of JSON that has no parts, by its path ("topics[0].topicId")."""
+    """Each field of JSON by its path ("topics[0].topicId"); a list of plain values is one field."""
     if isinstance(value, dict) and value:
         for name, each in value.items():
             yield from leaves(each, f"{path}.{name}" if path else name)
-    elif isinstance(value, list) and value:
+    elif isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
         for index, each in enumerate(value):
             yield from leaves(each, f"{path}[{index}]")
     else:

@@ -57,7 +57,7 @@ class _Rows:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self.columns: dict[int, int] = {node: at for at, node in enumerate(trace.names)}
+        self.columns: dict[int, int] = {node: at for at, node in enumerate(sorted(trace.names))}
         #: Api → its colour, in the order in which they appear.
         self.colours: dict[str, int] = {}
         self._up: set[int] = set()

@@ -108,7 +108,7 @@ def successor_backoff_ms(position: int, count: int, most_ms: int) -> int:
     The first does not wait; who is not among them waits longest. Kafka's
     ``strictExponentialElectionBackoffMs``.
     """
-    if position == 0 and count:
+    if position == 0:
         return 0
     if position >= count:
         return most_ms

@@ -107,6 +107,8 @@ class QuorumState:
             return INVALID_VOTER_KEY, False
         granted = self.may_grant(asked, self.is_up_to_date(asked.end, end))
         if granted and not asked.pre_vote and self.voted_id == NOBODY:
+            if asked.candidate_id == self.node_id:
+                raise InconsistentLeaderError(f"node {self.node_id} asks itself for its vote")
             self.become_voted(asked.candidate_id, asked.directory_id)
         return NONE, granted
 
@@ -161,9 +163,13 @@ class QuorumState:
         return candidate >= own
 
     def may_grant(self, asked: VoteQuestion, is_up_to_date: bool) -> bool:
-        """Whether the vote goes to the candidate: one vote in an epoch, none beside a leader."""
+        """Whether the vote goes to the candidate: one vote in an epoch, none beside a leader.
+
+        The answer to a pre-vote promises nothing. A follower that has fetched from its leader would
+        refuse it; who asks pre-votes here never fetches.
+        """
         if asked.pre_vote:
-            return is_up_to_date and self.role not in ("leader", "follower")
+            return is_up_to_date and self.role != "leader"
         if self.role not in ("unattached", "prospective"):
             return False
         if self.voted_id != NOBODY:
@@ -179,6 +185,10 @@ class QuorumState:
         """Give the vote of this epoch away."""
         self.voted_id, self.voted_directory_id = candidate_id, directory_id
         self._save(self.saved())
+
+    def become_prospective(self) -> None:
+        """Ask whether the others would vote for this node, which keeps its epoch (KIP-996)."""
+        self.role = "prospective"
 
     def become_candidate(self) -> None:
         """Enter the next epoch and vote for oneself."""
