@@ -336,6 +336,8 @@ def _effective(state: State, own: dict[str, str]) -> list[CreatableTopicConfigs]
         return list(defaults.values())
     known = state.definitions.topics
     rows = defaults | {name: _row(known[name], value, DYNAMIC_TOPIC) for name, value in own.items()}
+    if len(rows) == len(defaults):  # their order stays
+        return list(rows.values())
     return [rows[name] for name in sorted(rows)]
 
 

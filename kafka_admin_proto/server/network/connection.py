@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _WRITE_BYTES = 64 << 10
 #: A client with so many bytes of an unfinished request takes turns with others like it.
 _LARGE_BYTES = 128 << 10
+#: A request of so many bytes names some tens of topics at most: it is answered in one piece.
+_SMALL_BYTES = 512
 #: How long a broker waits for a controller that a request can be forwarded to.
 _CONTROLLER_S = 60.0
 #: Called with (node, request, response) for each answer.
@@ -304,7 +306,7 @@ class NodeConnection(asyncio.BufferedProtocol):
             return b""
         if body is not None:
             return self.encoded(event, body)
-        if request.api_key in IN_STEPS:
+        if request.api_key in IN_STEPS and len(request.data) > _SMALL_BYTES:
             return self._handle_in_steps(event, service.answers.in_steps(caller, request))
         return self._answered(event, service.answers.answer(caller, request))
 
