@@ -15,12 +15,19 @@ R = TypeVar("R")
 
 #: Collections by generation: the first after so many new objects, then each so many of those.
 _THRESHOLDS = (100_000, 50, 50)
+#: The same for a server, whose clients wait meanwhile: the first takes a millisecond, not twenty.
+_SERVER_THRESHOLDS = (5_000, 1_000, 50)
 
 
 def tune_gc() -> None:
     """For a process that reads captures: collect rarely, and never what is there already."""
     gc.freeze()
     gc.set_threshold(*_THRESHOLDS)
+
+
+def tune_gc_for_server() -> None:
+    """For a process that answers others and keeps much: collections are short."""
+    gc.set_threshold(*_SERVER_THRESHOLDS)
 
 
 def without_gc(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -105,7 +105,7 @@ class Answers:
                 break
         else:
             answer = respond(self.view(caller, request), request.api_key, request.body, caller)
-        self.append(answer.records)
+        self._views.state.append(answer.records, answer.staged)
         return answer
 
     def append(self, records: Sequence[Message]) -> None:

@@ -98,9 +98,10 @@ class State(View):
         self.token_buckets: dict[int, dict[Owner, TokenBucket]] = {}
         self._log = log
 
-    def append(self, records: Sequence[Message]) -> None:
+    def append(self, records: Sequence[Message], staged: ClusterState | None = None) -> None:
         """Write records to the log, all or none, and apply them.
 
+        ``staged`` is what records of new topics made of an empty state: it is taken over then.
         Raises OSError where they could not be kept; nothing has changed then.
         """
         if not records:
@@ -108,7 +109,10 @@ class State(View):
         offset = self.end_offset
         if self._log is not None:
             self._log.append(records, offset)
-        self.apply(records, offset, self.quorum.epoch)
+        if staged is None:
+            self.apply(records, offset, self.quorum.epoch)
+        else:
+            self.adopt(staged, len(records), self.quorum.epoch)
         for record in records:
             if isinstance(record, PartitionChangeRecord) or (
                 isinstance(record, PartitionRecord) and len(record.isr) < len(record.replicas)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -18,6 +18,8 @@ from kafka_admin_proto.messages import (
 from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsTopic
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
 from kafka_admin_proto.protocol import supported
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.brokers.views import Views
@@ -72,8 +74,30 @@ def ended(steps: Steps[Answer], between: Callable[[int], None]) -> tuple[Answer,
         between(count)
 
 
+class Kept:
+    """The records of a cluster."""
+
+    def __init__(self, records: list[Message]) -> None:
+        self.records = records
+
+    def append(self, records: Sequence[Message], offset: int) -> None:
+        self.records += records
+
+    def applied(self, cluster: ClusterState) -> None:
+        pass
+
+
+def replayed(records: Sequence[Message]) -> ClusterState:
+    """What the records say one after another."""
+    replay = MetadataReplay()
+    for offset, each in enumerate(records):
+        assert not replay.apply(each, offset, 1)
+    return replay.state
+
+
 def test_steps_are_many_and_change_nothing_before_the_last() -> None:
-    served = Served()
+    log = list[Message]()
+    served = Served(log=Kept(log))
     made = Answers(Views(served.state))
     offsets = list[int]()
 
@@ -89,6 +113,7 @@ def test_steps_are_many_and_change_nothing_before_the_last() -> None:
         assert count > _MANY // 16
         assert {*offsets} == {before}
         assert served.state.end_offset == before + len(whole.records)
+        assert served.state.cluster == replayed(log)
         assert answer.body == answer.response.encode(version)
         assert rows_of(answer.response) == rows_of(whole.response)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.gc_tuning import tune_gc_for_server
 from kafka_admin_proto.server.cluster import Cluster, Rules
 from kafka_admin_proto.server.policies import load_policy
 
@@ -115,6 +116,7 @@ def serve(
         )
         added = [cluster.faults.add_text(each) for each in faults]
         _allow_open_files()
+        tune_gc_for_server()
         asyncio.run(_serve(cluster, control))
         for fault in added:
             print(f"fault {fault.text}: fired {fault.fired} times", file=sys.stderr)

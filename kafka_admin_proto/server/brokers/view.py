@@ -206,6 +206,14 @@ class View:
             elif isinstance(record, AccessControlEntryRecord | RemoveAccessControlEntryRecord):
                 self._authorizer = None
 
+    def adopt(self, staged: ClusterState, count: int, epoch: int) -> None:
+        """Take in a batch of so many records of new topics, applied to an empty state before."""
+        self.cluster.topics.update(staged.topics)
+        self.cluster.configs.update(staged.configs)
+        self._replay.skip(self.cluster.offset + count, epoch)
+        for topic in staged.topics.values():
+            self._index(topic.name, topic.id)
+
     def skip(self, offset: int, epoch: int) -> None:
         """Count a control record, which changes nothing here."""
         self._replay.skip(offset, epoch)

@@ -18,6 +18,7 @@ import msgspec
 
 from kafka_admin_proto.protocol.releases import release as release_facts
 from kafka_admin_proto.protocol.versions import Api
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.values import Message
@@ -57,6 +58,7 @@ HANDLERS = {
 #: What a broker answers from its own view of the metadata log; the rest goes to the controller.
 OF_BROKERS = frozenset({3, 10, 16, 18, 29, 32, 35, 48, 50, 60, 74, 75})
 
+_CREATE_TOPICS = 19
 #: Requests that may be large, and are answered in steps: their modules have ``in_steps`` too.
 IN_STEPS = frozenset({19, 20, 37})
 
@@ -89,6 +91,8 @@ class Answer(msgspec.Struct):
     records: list[Message] = []
     #: The response in the caller's version, where it is encoded already.
     body: bytes | None = None
+    #: What the records make of an empty state, where they are those of new topics and many.
+    staged: ClusterState | None = None
 
 
 #: Called with a ``View`` for an api in ``OF_BROKERS``, with the ``State`` for another one.
@@ -124,9 +128,11 @@ def respond_in_steps(
     if refused is not None:
         return refused
     answer: Answer = yield from _module(api_key).in_steps(state, request, caller)
-    from kafka_admin_proto.server.handlers.steps import encode_in_steps  # not for a start
+    from kafka_admin_proto.server.handlers.steps import encode_in_steps, stage  # not for a start
 
     answer.body = yield from encode_in_steps(answer.response, caller.version)
+    if api_key == _CREATE_TOPICS:
+        answer.staged = yield from stage(answer.records)
     return answer
 
 

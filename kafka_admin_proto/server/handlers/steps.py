@@ -5,11 +5,13 @@ A step is some tens of microseconds. Nothing changes before the last one.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from copy import copy
 from typing import TypeVar
 
 from kafka_admin_proto.protocol.headers import response_header_version
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.rules import apply_record
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.varint import encode_uvarint
 
@@ -23,6 +25,8 @@ _ROWS = {
 }
 #: Rows that are encoded in one step.
 _ROWS_AT_ONCE = 8
+#: Records that are applied in one step.
+_RECORDS_AT_ONCE = 16
 
 
 def finish(steps: Generator[None, None, T]) -> T:
@@ -33,6 +37,16 @@ def finish(steps: Generator[None, None, T]) -> T:
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+def stage(records: Sequence[Message]) -> Generator[None, None, ClusterState]:
+    """What records of new topics make of an empty state, some of them at each step."""
+    staged = ClusterState()
+    for index, record in enumerate(records, 1):
+        apply_record(staged, record)
+        if not index % _RECORDS_AT_ONCE:
+            yield
+    return staged
 
 
 def encode_in_steps(response: Message, version: int) -> Generator[None, None, bytes]:

@@ -19,7 +19,7 @@ Steps = Generator[None, None, T]
 
 #: How long such work goes on in one turn of the event loop. With what everybody else is answered
 #: in a turn, that is what a client waits who asks little.
-_SLICE_S = 0.0005
+_SLICE_S = 0.0003
 
 
 class Turns:
