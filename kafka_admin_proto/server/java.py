@@ -20,6 +20,20 @@ def trim(text: str) -> str:
     return text.strip(_BLANKS)
 
 
+def host_address(address: str) -> str:
+    """An IP address as InetAddress.getHostAddress: IPv6 has its eight groups without shortcuts."""
+    if ":" not in address:
+        return address
+    from ipaddress import IPv6Address  # not for a start
+
+    plain, _, scope = address.partition("%")
+    found = IPv6Address(plain)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    groups = ":".join(f"{int(each, 16):x}" for each in found.exploded.split(":"))
+    return f"{groups}%{scope}" if scope else groups
+
+
 def parse_integer(text: str, bits: int) -> int:
     """As Integer.parseInt and its like; ValueError for what is none."""
     if not _INTEGER.fullmatch(text):

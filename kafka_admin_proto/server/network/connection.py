@@ -28,6 +28,7 @@ from kafka_admin_proto.protocol.connection import (
 from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.server.failures import REQUEST_TIMED_OUT, ControllerUnavailable
 from kafka_admin_proto.server.handlers import IN_STEPS, Answer, Caller
+from kafka_admin_proto.server.java import host_address
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.network.turns import Steps, Turns
 
@@ -122,7 +123,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         peer = transport.get_extra_info("peername")
-        self.host = str(peer[0]) if peer else ""
+        self.host = host_address(str(peer[0])) if peer else ""
         self._node.connections.add(self)
         self.service.guard.admit(self)
         if self._access is not None:

@@ -133,6 +133,25 @@ def test_names_by_rules(certificates: Certificates) -> None:
         assert not asked(client)
 
 
+@pytest.mark.parametrize("end", ["stop_broker", "kill_broker"])
+def test_nodes_that_end_cut_off_their_clients_alone(certificates: Certificates, end: str) -> None:
+    with secured_cluster(certificates, brokers=3) as cluster:
+        first, second, _ = cluster.addresses("MUTUAL").split(",")
+        with tls(second, certificates, certificates.client) as other:
+            with tls(first, certificates, certificates.client) as client:
+                assert asked(client)
+                getattr(cluster, end)(1)
+                with contextlib.suppress(ConnectionResetError, ssl.SSLEOFError):
+                    assert client.recv(1) == b""
+                with pytest.raises(ConnectionError), tls(first, certificates, certificates.client):
+                    pass
+            assert asked(other)
+        if end == "stop_broker":
+            cluster.start_broker(1)
+            with tls(first, certificates, certificates.client) as client:
+                assert asked(client)
+
+
 def test_large_answers_to_a_client_that_reads_slowly(
     cluster: SyncCluster, certificates: Certificates
 ) -> None:
