@@ -52,7 +52,7 @@ def test_the_bytes_are_those_of_the_whole(data: st.DataObject) -> None:
 
 
 def large_requests() -> list[tuple[Message, int]]:
-    configs = {"retention.ms": "1000"}
+    configs: dict[str, Any] = {"retention.ms": "1000"}
     new = [topic(f"large-{number}", partitions=3, **configs) for number in range(_MANY)]
     more = [CreatePartitionsTopic(each.name, 5, None) for each in new]
     gone = [DeleteTopicState(name=each.name) for each in new]
