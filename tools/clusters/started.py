@@ -168,9 +168,9 @@ def _write_properties(
 ) -> None:
     node.folder.mkdir(parents=True, exist_ok=True)
     rows = {
+        "log.dirs": str(node.folder / "data"),
         **listener_properties(listeners, node.ports),
         **properties,
-        "log.dirs": str(node.folder / "data"),
     }
     text = "".join(f"{name}={value}\n" for name, value in rows.items())
     (node.folder / "broker.properties").write_text(text)

@@ -30,10 +30,11 @@ from kafka_admin_proto.simulation.broker.state import BrokerState
 from kafka_admin_proto.simulation.broker.storage.disk import Disk
 from kafka_admin_proto.simulation.broker.storage.logs import Logs, Partition
 from kafka_admin_proto.simulation.node import NodeContext, Request
-from kafka_admin_proto.simulation.rules import Rules
+from kafka_admin_proto.simulation.rules import UNKNOWN_TOPIC_OR_PARTITION, Rules
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 
+REPLICA_NOT_AVAILABLE = 9
 LOG_DIR_NOT_FOUND = 57
 
 
@@ -161,9 +162,14 @@ class Broker:
         state = self._state
         if log_dir not in self._disk.log_dirs:
             return LOG_DIR_NOT_FOUND
-        replica = state.hosted(partition)
-        if isinstance(replica, int):  # not made yet: it will be made there
+        log = state.logs.get(partition)
+        if log is None or log.log_dir != log_dir:  # made again, it will be made there
             state.logs.prefer(partition, log_dir)
-            return replica
+        replica = state.hosted(partition)
+        if isinstance(replica, int):
+            unknown = replica == UNKNOWN_TOPIC_OR_PARTITION
+            return UNKNOWN_TOPIC_OR_PARTITION if unknown else REPLICA_NOT_AVAILABLE
+        if replica.log is None:
+            return REPLICA_NOT_AVAILABLE
         state.logs.move(partition, log_dir)
         return 0

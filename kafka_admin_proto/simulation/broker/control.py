@@ -66,6 +66,7 @@ def leader_and_isr(broker: BrokerState, body: LeaderAndIsrRequest, version: int)
     for topic_name, topic_id, state in _partitions(body):
         partition = topic_name, state.partition_index
         errors[partition] = _apply(broker, body, partition, topic_id, state)
+    _checkpoint(broker)
     return _answer(body, version, 0, errors)
 
 
@@ -125,6 +126,16 @@ def update_metadata(broker: BrokerState, body: Any) -> Message:
     broker.metadata.update(topics, {each.id for each in body.live_brokers})
     broker.controller_epoch = max(body.controller_epoch, broker.controller_epoch)
     return UpdateMetadataResponse()
+
+
+def _checkpoint(broker: BrokerState) -> None:
+    """From the first LeaderAndIsr on, Kafka writes the high watermarks of hosted logs alone."""
+    if not broker.checkpointing:
+        broker.checkpointing = True
+        for partition, log in broker.logs:
+            replica = broker.replicas.get(partition)
+            if replica is None or replica.log is not log:
+                log.high_watermark = 0
 
 
 def _reconciles(broker: BrokerState, body: LeaderAndIsrRequest) -> bool:

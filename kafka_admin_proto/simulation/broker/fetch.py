@@ -14,6 +14,7 @@ from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.broker.replica import Replica
 from kafka_admin_proto.simulation.broker.sessions import Asked, Key, Session
 from kafka_admin_proto.simulation.broker.state import BrokerState
+from kafka_admin_proto.simulation.broker.storage.log import Log
 from kafka_admin_proto.simulation.rules import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_admin_proto.values import Message
 
@@ -106,32 +107,46 @@ def _read_all(
 
 def _read(broker: BrokerState, body: FetchRequest, version: int, each: Asked) -> PartitionData:
     """One partition. A follower of any version, and a consumer of an old one, need the leader."""
+    rules, wanted = broker.rules, each.partition
+    by_metadata = rules.ids_resolved_by == "metadata" or each.topic_id == ZERO_UUID
+    if by_metadata and each.topic is None:
+        return _error(wanted.partition, rules.fetch_of_unknown_id)
+    if by_metadata and (each.topic or "", wanted.partition) not in broker.metadata:
+        return _error(wanted.partition, UNKNOWN_TOPIC_OR_PARTITION)
     follower = max(body.replica_id, body.replica_state.replica_id)
+    found = _log(broker, each, follower, leader_only=follower >= 0 or version < _FOLLOWERS_SINCE)
+    if isinstance(found, int):
+        refused = _error(wanted.partition, found)
+        refused.aborted_transactions = None  # as shipped, where the log was looked for
+        return refused
+    end = found.end_offset if follower >= 0 else found.high_watermark
+    return PartitionData(
+        partition_index=wanted.partition,
+        high_watermark=found.high_watermark,
+        last_stable_offset=found.high_watermark,
+        log_start_offset=0,
+        aborted_transactions=None,
+        records=found.read(wanted.fetch_offset, end),
+    )
+
+
+def _log(broker: BrokerState, each: Asked, follower: int, *, leader_only: bool) -> Log | int:
+    """The log that is read, with the offset in it, or why there is none."""
     wanted = each.partition
     replica = _replica(broker, each)
     if isinstance(replica, int):
-        return _error(wanted.partition, replica)
-    log = replica.log_or_error(
-        wanted.current_leader_epoch, leader_only=follower >= 0 or version < _FOLLOWERS_SINCE
-    )
+        return replica
+    log = replica.log_or_error(wanted.current_leader_epoch, leader_only=leader_only)
     if isinstance(log, int):
-        return _error(wanted.partition, log)
+        return log
+    if follower >= 0 and follower not in replica.replicas:
+        return NOT_LEADER_OR_FOLLOWER
+    if not 0 <= wanted.fetch_offset <= log.end_offset:
+        return OFFSET_OUT_OF_RANGE
     if follower >= 0:
-        if follower not in replica.replicas:
-            return _error(wanted.partition, NOT_LEADER_OR_FOLLOWER)
         replica.fetched[follower] = wanted.fetch_offset
         replica.advance()
-    end = log.end_offset if follower >= 0 else log.high_watermark
-    if not 0 <= wanted.fetch_offset <= log.end_offset:
-        return _error(wanted.partition, OFFSET_OUT_OF_RANGE)
-    return PartitionData(
-        partition_index=wanted.partition,
-        high_watermark=log.high_watermark,
-        last_stable_offset=log.high_watermark,
-        log_start_offset=0,
-        aborted_transactions=None,
-        records=log.read(wanted.fetch_offset, end),
-    )
+    return log
 
 
 def _replica(broker: BrokerState, each: Asked) -> Replica | int:
@@ -139,11 +154,7 @@ def _replica(broker: BrokerState, each: Asked) -> Replica | int:
     rules, index = broker.rules, each.partition.partition
     if rules.ids_resolved_by == "replicas" and each.topic_id != ZERO_UUID:
         return broker.hosted_by_id(each.topic_id, index)
-    if each.topic is None:
-        return rules.fetch_of_unknown_id
-    if (each.topic, index) not in broker.metadata:
-        return UNKNOWN_TOPIC_OR_PARTITION
-    replica = broker.hosted((each.topic, index))
+    replica = broker.hosted((each.topic or "", index))
     if isinstance(replica, Replica) and each.topic_id != ZERO_UUID:
         known = replica.topic_id(broker.logs)
         if known not in (None, each.topic_id):
@@ -152,13 +163,7 @@ def _replica(broker: BrokerState, each: Asked) -> Replica | int:
 
 
 def _error(index: int, code: int) -> PartitionData:
-    return PartitionData(
-        partition_index=index,
-        error_code=code,
-        high_watermark=-1,
-        aborted_transactions=None,
-        records=b"",
-    )
+    return PartitionData(partition_index=index, error_code=code, high_watermark=-1, records=b"")
 
 
 def _rows(

@@ -122,7 +122,7 @@ class Follower:
             return
         if row.records:
             self._log.append_from_leader(row.records)
-        self._log.high_watermark = min(row.high_watermark, self._log.end_offset)
+        self._log.keep_high_watermark(min(row.high_watermark, self._log.end_offset))
         self._later(0 if row.records else _INTERVAL_MS)
 
     def _refused(self, api: str, code: int, *, truncated: bool = True) -> None:

@@ -63,4 +63,4 @@ class Replica:
         if self.log is not None and self.is_leader:
             others = self.isr - {self.broker_id}
             have = [self.log.end_offset, *(self.fetched.get(each, 0) for each in others)]
-            self.log.high_watermark = max(self.log.high_watermark, min(have))
+            self.log.keep_high_watermark(max(self.log.high_watermark, min(have)))

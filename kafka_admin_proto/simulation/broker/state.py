@@ -27,6 +27,8 @@ class BrokerState:
     migration: bool
     broker_epoch: int = UNKNOWN_BROKER_EPOCH
     controller_epoch: int = 0
+    #: Whether a LeaderAndIsr has come, since when high watermarks are written.
+    checkpointing: bool = False
     metadata: MetadataCache = field(default_factory=MetadataCache)
     replicas: dict[Partition, Replica] = field(default_factory=dict)
     sessions: SessionCache = field(default_factory=SessionCache)

@@ -12,6 +12,8 @@ from kafka_admin_proto.simulation.broker.storage.disk import SEGMENT_NAME, Disk
 
 #: Leader epochs and their first offsets, as Kafka's ``LeaderEpochCheckpointFile`` writes them.
 _EPOCHS_FILE = "leader-epoch-checkpoint"
+#: The high watermark. Kafka has one such file for a log directory, replication-offset-checkpoint.
+_HIGH_WATERMARK_FILE = "high-watermark"
 _EPOCH_AT = 12
 #: "No epoch" and "no offset" on the wire.
 UNDEFINED = -1
@@ -59,13 +61,25 @@ class Log:
             (self.disk.read(self.log_dir, self.folder, _EPOCHS_FILE) or b"").decode().split("\n")
         )
         pairs = (line.split(" ") for line in lines[2:] if line)
-        self.epochs = [(int(epoch), int(offset)) for epoch, offset in pairs]
+        known = [(int(epoch), int(offset)) for epoch, offset in pairs]
+        # Epochs without records are forgotten, as shipped (LogLoader.load).
+        self.epochs = [(epoch, start) for epoch, start in known if start < self.end_offset]
+        offset = int(self.disk.read(self.log_dir, self.folder, _HIGH_WATERMARK_FILE) or b"0")
+        self.high_watermark = min(offset, self.end_offset)
+        # As Kafka keeps the high watermarks of the replicas that a life of the broker hosts.
+        self.disk.unlink(self.log_dir, self.folder, _HIGH_WATERMARK_FILE)
 
     def assign_id(self, topic_id: UUID) -> None:
         """Take the id, and write the file."""
         self.topic_id = topic_id
         text = PartitionMetadata(topic_id).format()
         self.disk.write(self.log_dir, self.folder, FILE_NAME, text.encode())
+
+    def keep_high_watermark(self, offset: int) -> None:
+        """Set the high watermark, and write it."""
+        self.high_watermark = offset
+        data = str(offset).encode()
+        self.disk.write(self.log_dir, self.folder, _HIGH_WATERMARK_FILE, data)
 
     def append(self, data: bytes, leader_epoch: int) -> int:
         """Append a producer's batches as the leader; the offset of the first record."""
@@ -76,6 +90,7 @@ class Log:
             raw = bytearray(batch.data)
             struct.pack_into(">q", raw, 0, base)
             struct.pack_into(">i", raw, _EPOCH_AT, leader_epoch)
+            self.start_epoch(leader_epoch, base)
             self.batches.append(StoredBatch(base, base + count, leader_epoch, bytes(raw)))
         self._write_batches()
         return first
@@ -113,7 +128,7 @@ class Log:
             return
         self.batches = [batch for batch in self.batches if batch.last_offset < offset]
         self.epochs = [(epoch, start) for epoch, start in self.epochs if start < self.end_offset]
-        self.high_watermark = min(self.high_watermark, self.end_offset)
+        self.keep_high_watermark(min(self.high_watermark, self.end_offset))
         self._write_batches()
         self._write_epochs()
 

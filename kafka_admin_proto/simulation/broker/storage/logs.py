@@ -56,6 +56,7 @@ class Logs:
             self._disk.make(log_dir, name)
             log = self._logs[partition] = Log(self._disk, log_dir, name, *partition)
             self._note("log made", log)
+        log.keep_high_watermark(log.high_watermark)
         if log.topic_id is None and topic_id is not None and self._rules.missing_file_written:
             log.assign_id(topic_id)
             self._note("partition.metadata written", log)
@@ -97,13 +98,13 @@ class Logs:
             return
         for batch in log.batches:
             copy.append_from_leader(batch.data)
-        for epoch, offset in log.epochs:
-            copy.start_epoch(epoch, offset)
         self.delete((log.topic, log.partition))
         name = live_name(log.topic, log.partition)
         self._disk.rename(copy.log_dir, copy.folder, name)
-        # Replicas hold the log, so that it is the copy from here on.
-        log.log_dir, log.folder = copy.log_dir, name
+        # Replicas hold the log, so that it is the copy from here on. Epochs without records are
+        # lost: the copy knows those of its batches, as shipped.
+        log.log_dir, log.folder, log.epochs = copy.log_dir, name, copy.epochs
+        log.keep_high_watermark(log.high_watermark)
         self._logs[log.topic, log.partition] = log
         self._note("log moved", log)
 
