@@ -18,11 +18,11 @@ from kafka_admin_proto.spark.ingest.chunks import pack
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.ingest.packets import PACKETS, rows_of
 from kafka_admin_proto.spark.tables.decode_flows import decode_flows
-from kafka_admin_proto.spark.tables.frame_rows import FRAMES
+from kafka_admin_proto.spark.tables.schemas import FRAMES
 
 
 def frames(packets: DataFrame, options: DecodeOptions = DEFAULT_OPTIONS) -> DataFrame:
-    """The frame records of packets in the columns of the data source; see `frame_rows.FRAMES`.
+    """The frame records of packets in the columns of the data source; see `schemas.FRAMES`.
 
     ``read_frames`` is faster where all packets of some captures are wanted.
     """

@@ -15,7 +15,8 @@ require("pyarrow")
 
 from kafka_admin_proto.capture.frames import DecodedFrame  # noqa: E402
 from kafka_admin_proto.capture.options import DecodeOptions  # noqa: E402
-from kafka_admin_proto.spark.tables.frame_rows import FRAMES, FrameRows  # noqa: E402
+from kafka_admin_proto.spark.tables.frame_rows import FrameRows  # noqa: E402
+from kafka_admin_proto.spark.tables.schemas import DECODED  # noqa: E402
 from tests.capture.credentials import (  # noqa: E402
     LOGINS,
     Leaks,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 def rows(frames: Sequence[DecodedFrame], reading: DecodeOptions) -> list[dict[str, Any]]:
     """What a worker makes of the frames."""
-    made = FrameRows(reading, FRAMES)
+    made = FrameRows(reading, DECODED)
     for each in frames:
         made.add(each, 0)
     found: list[dict[str, Any]] = made.take().to_pylist()

@@ -13,13 +13,13 @@ import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
-from kafka_admin_proto import __version__
+from kafka_admin_proto.capture.connection.state import STATE_VERSION
 from kafka_admin_proto.cli.app import kap
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import USUAL
 
 pytestmark = pytest.mark.xdist_group("spark")
-OLD = "0.0.1"
+OTHER_VERSION = STATE_VERSION + 1
 
 
 def stream(spark: SparkSession, folder: Path, out: Path) -> Result:
@@ -30,11 +30,11 @@ def stream(spark: SparkSession, folder: Path, out: Path) -> Result:
 
 
 def written_by_another_version(out: Path) -> None:
-    """Make the state of open connections that of an old release."""
+    """Make the state of open connections that of another release."""
     for file in out.glob(".checkpoint/flows/*/*.parquet"):
         rows = pq.ParquetFile(file).read()
         states = [
-            each and f"{OLD}\n".encode() + each.partition(b"\n")[2]
+            each and OTHER_VERSION.to_bytes(2, "big") + each[2:]
             for each in rows["state"].to_pylist()
         ]
         rows = rows.set_column(rows.schema.get_field_index("state"), "state", pa.array(states))
@@ -59,6 +59,7 @@ def test_a_stream_of_another_version(spark: SparkSession, tmp_path: Path) -> Non
             written_by_another_version(out)
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == (
-        f"Error: the job failed: the stream's state was written by '{OLD}' and this is "
-        f"{__version__}: finish the stream with that version, or start a new one"
+        f"Error: the job failed: the state of a connection has version {OTHER_VERSION} and this "
+        f"release reads version {STATE_VERSION}: finish the stream with the release that began it, "
+        "or start a new one"
     )

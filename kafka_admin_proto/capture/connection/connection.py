@@ -38,6 +38,7 @@ class Connection:
     ) -> None:
         self._options = options
         self.origin: Origin = Origin(state.ends, state.suffix, state.client)
+        self.origin.capture = state.capture
         self._exchange = Exchange(
             state, self.origin, options, topic_names, out, unanswered, self._client_has_gap
         )
@@ -56,6 +57,7 @@ class Connection:
             ends=origin.ends,
             suffix=origin.suffix,
             client=origin.client,
+            capture=origin.capture,
             streams=(self.streams[0].state(), self.streams[1].state()),
             pending=states.pending_states(exchange.pending),
             early=list(exchange.early.waiting),

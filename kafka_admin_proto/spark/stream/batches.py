@@ -27,8 +27,8 @@ from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.spark.ingest.chunks import CHUNKS
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.paths import to_read, to_write
-from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_flows
-from kafka_admin_proto.spark.tables.frame_rows import FRAMES, STREAMED
+from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
+from kafka_admin_proto.spark.tables.schemas import DECODED, STREAMED
 
 #: Seconds of the captures after which a silent connection is taken to be over. Brokers close idle
 #: ones after ten minutes (connections.max.idle.ms).
@@ -102,7 +102,7 @@ class _Batches(msgspec.Struct, frozen=True):
     def _hand_out(self, spark: SparkSession, number: int) -> None:
         """Give the sink the frames of a batch that is decoded."""
         staged = self._staged(spark, number)
-        self.sink(staged.where("state IS NULL").select(*FRAMES.names), number)
+        self.sink(staged.where("state IS NULL").select(*DECODED.names), number)
 
     def _staged(self, spark: SparkSession, number: int) -> DataFrame:
         """What batch ``number`` has made of its packets."""
@@ -143,7 +143,7 @@ def stream_frames(
     every: str | None = None,
     **options: str,
 ) -> StreamingQuery:
-    """Start a stream: ``sink(frames, number)`` for each batch, in the columns of `FRAMES`.
+    """Start a stream: ``sink(frames, number)`` for each batch, in the columns of `DECODED`.
 
     ``every`` is the time between batches ("1 minute"); without it, what is there now is read, and
     the stream stops until it is started again. ``checkpoint`` is a folder of its own on a file
@@ -186,4 +186,4 @@ def end_stream(
 def _decode(
     batches: Iterable[pa.RecordBatch], reading: DecodeOptions, stream: StreamTime
 ) -> Iterator[pa.RecordBatch]:
-    return decode_flows(batches, reading, stream)
+    return decode_stream(batches, reading, stream)

@@ -17,11 +17,9 @@ from kafka_admin_proto.gc_tuning import tune_gc
 from kafka_admin_proto.spark.ingest.chunks import CHUNKS, LINE, SEGMENT
 from kafka_admin_proto.spark.ingest.files import POSITION_BITS
 from kafka_admin_proto.spark.ingest.packets import rows_of
-from kafka_admin_proto.spark.tables.frame_rows import (
-    FRAMES,
-    STREAMED,
-    FrameRows,
-)
+from kafka_admin_proto.spark.tables.derive import CALL_KEYS
+from kafka_admin_proto.spark.tables.frame_rows import FrameRows
+from kafka_admin_proto.spark.tables.schemas import DECODED, FRAMES, STREAMED
 
 #: Input of a stream's batch: chunks, and the ``state`` of each flow that the batch before left.
 STREAMED_CHUNKS = pa.schema(
@@ -40,19 +38,35 @@ class StreamTime(msgspec.Struct, frozen=True):
 
 
 def decode_flows(
-    chunks: Iterable[pa.RecordBatch],
-    options: DecodeOptions = DEFAULT_OPTIONS,
-    stream: StreamTime | None = None,
+    chunks: Iterable[pa.RecordBatch], options: DecodeOptions = DEFAULT_OPTIONS
 ) -> Iterator[pa.RecordBatch]:
-    """The frames of chunks in the columns of `CHUNKS`, sorted by flow and place.
+    """The frames of chunks in the columns of `CHUNKS`, sorted by flow and place: `FRAMES`.
 
-    One flow is decoded at a time: memory holds what is in flight in it, and a batch. In a stream,
-    the chunks have ``state`` as well, and the result the columns of `STREAMED`.
+    One flow is decoded at a time: memory holds what is in flight in it, and a batch.
     """
+    return _decoded(chunks, CHUNKS, FlowDecoder(options, FRAMES))
+
+
+def decode_all(
+    chunks: Iterable[pa.RecordBatch], options: DecodeOptions = DEFAULT_OPTIONS
+) -> Iterator[pa.RecordBatch]:
+    """The same with the rows of all tables that they complete: `DECODED`."""
+    return _decoded(chunks, CHUNKS, FlowDecoder(options, DECODED))
+
+
+def decode_stream(
+    chunks: Iterable[pa.RecordBatch], options: DecodeOptions, time: StreamTime
+) -> Iterator[pa.RecordBatch]:
+    """The same of a batch of a stream: `STREAMED_CHUNKS` in, `STREAMED` out."""
+    return _decoded(chunks, STREAMED_CHUNKS, FlowDecoder(options, STREAMED, time))
+
+
+def _decoded(
+    chunks: Iterable[pa.RecordBatch], columns: pa.Schema, decoder: FlowDecoder
+) -> Iterator[pa.RecordBatch]:
     tune_gc()
-    decoder = FlowDecoder(options, stream)
     rows = decoder.rows
-    for row in rows_of(chunks, (CHUNKS if stream is None else STREAMED_CHUNKS).names):
+    for row in rows_of(chunks, columns.names):
         for _ in decoder.chunk(*row):
             if rows.is_full:
                 yield rows.take()
@@ -63,11 +77,14 @@ def decode_flows(
 class FlowDecoder:
     """Decodes flows one after the other; the frames are in ``rows``."""
 
-    def __init__(self, options: DecodeOptions, stream: StreamTime | None = None) -> None:
+    def __init__(
+        self, options: DecodeOptions, schema: pa.Schema, stream: StreamTime | None = None
+    ) -> None:
         self._stream = stream
-        self._options = options
+        keep = CALL_KEYS if "derived" in schema.names else frozenset[int]()
+        self._options = msgspec.structs.replace(options, keep_requests=keep)
         self._names = TopicNameIndex()
-        self.rows = FrameRows(options, FRAMES if stream is None else STREAMED)
+        self.rows = FrameRows(options, schema)
         self._out: list[DecodedFrame] = []
         self._flow: Conversation | None = None
         self._key = b""
@@ -105,11 +122,12 @@ class FlowDecoder:
             start += size
             if end == LINE:
                 number = place & ((1 << POSITION_BITS) - 1)
-                out += frames_of_line(number, data, capture, self._options.dialect)
-            else:
-                if flow is None:
-                    flow = self._flow = Conversation(key, self._options, self._names, out)
-                flow.segment(end, sequence, flags, data, missing, acknowledged, ts, place, capture)
+                self._take_line(frames_of_line(number, data, capture, self._options.dialect), place)
+                yield
+                continue
+            if flow is None:
+                flow = self._flow = Conversation(key, self._options, self._names, out)
+            flow.segment(end, sequence, flags, data, missing, acknowledged, ts, place, capture)
             if out:
                 self._take_frames(place)
                 yield
@@ -135,8 +153,25 @@ class FlowDecoder:
             if state is not None:
                 self.rows.add_state(self._key, self._clock, state)
         self._take_frames(flow.ordinal)
+        self._take_unanswered(flow, flow.ordinal)
 
     def _take_frames(self, place: int) -> None:
         for frame in self._out:
             self.rows.add(frame, place)
         self._out.clear()
+        if self._flow is not None and self._flow.unanswered:
+            self._take_unanswered(self._flow, place)
+
+    def _take_unanswered(self, flow: Conversation, place: int) -> None:
+        for request in flow.unanswered:
+            self.rows.add_unanswered(request, place)
+        flow.unanswered.clear()
+
+    def _take_line(self, frames: Iterable[DecodedFrame], place: int) -> None:
+        """The frames of a line of a log: a request, and its response where the line has it."""
+        request: DecodedFrame | None = None
+        for frame in frames:
+            self.rows.add(frame, place)
+            request = frame if frame.direction == "request" else None
+        if request is not None and request.api_key in CALL_KEYS:
+            self.rows.add_unanswered(request, place)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,18 +18,20 @@ from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batches.batches import read_records
 from kafka_admin_proto.records.batches.model import Batch
 from kafka_admin_proto.records.metadata.records import (
+    FRAME_VERSION,
     METADATA_TOPIC,
     metadata_record_name,
     read_metadata_value,
 )
 from kafka_admin_proto.records.segments.segments import Gap, Source, read_segment
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.spark.tables.calls import Json, items, number, numbers, text, topic_id
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.values import Message
 
 CONTROLLER_APIS = ("UpdateMetadata", "LeaderAndIsr", "StopReplica")
-#: The records that tell of partitions, or what their topics are called.
-_TELLING = frozenset(
+#: The records about partitions, and those that name their topics.
+_WANTED = frozenset(
     {"TopicRecord", "RemoveTopicRecord", "PartitionRecord", "PartitionChangeRecord"}
 )
 _NO_LEADER_CHANGE = -2
@@ -115,15 +118,23 @@ def fetched_records(body: Message) -> list[Json]:
 
 def _of_batch(batch: Batch) -> Iterator[Json]:
     for record in () if batch.is_control else batch.records:
-        if record.value is not None and _is_telling(record.value):
+        if record.value is not None and _is_wanted(record.value):
             yield {"offset": record.offset, "timestamp": record.timestamp, "value": record.value}
 
 
-def _is_telling(value: bytes) -> bool:
+def _is_wanted(value: bytes) -> bool:
+    if len(value) > 1 and value[0] < 0x80 and value[1] < 0x80:
+        # Frame version and type are one byte each in nearly every record.
+        return value[0] == FRAME_VERSION and value[1] in _wanted_types()
     try:
-        return metadata_record_name(value) in _TELLING
+        return metadata_record_name(value) in _WANTED
     except DecodeError:
         return False
+
+
+@cache
+def _wanted_types() -> frozenset[int | None]:
+    return frozenset(catalog().entry(name).api_key for name in _WANTED)
 
 
 def record_rows(records: Iterable[Json]) -> Iterator[Json]:

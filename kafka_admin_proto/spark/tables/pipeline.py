@@ -1,8 +1,8 @@
 """The pipeline: captures, request logs and the metadata log in, tables out.
 
-Captures are decoded once, into files beside the tables. What they tell of topics is gathered from
-there, and ``frames`` written with the names, see `staging`; the other tables are made from
-``frames``.
+Captures are decoded once, into files beside the tables: frames, and the rows of the other tables
+that they complete, see `staging`. Names of topics are known when all are decoded; then the tables'
+files are written.
 """
 
 from __future__ import annotations
@@ -21,15 +21,19 @@ from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE, list_files
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.ingest.skewed_flows import skewed_flows
 from kafka_admin_proto.spark.paths import to_read, to_write
-from kafka_admin_proto.spark.tables import derived as tables
-from kafka_admin_proto.spark.tables.decode_flows import decode_flows
+from kafka_admin_proto.spark.tables.decode_flows import decode_all
 from kafka_admin_proto.spark.tables.publish import Output
 from kafka_admin_proto.spark.tables.schemas import TABLES
-from kafka_admin_proto.spark.tables.staging import Staged, stage_frames, write_frames
-from kafka_admin_proto.spark.tables.topic_names import KNOWN, Told, first
-
-#: Nobody reads the files that say a folder is whole: the tables are, always.
-_OPTIONS = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
+from kafka_admin_proto.spark.tables.segments import stage_segments
+from kafka_admin_proto.spark.tables.staging import Staged, stage_rows, write_frames
+from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, NamedTopics, earliest
+from kafka_admin_proto.spark.tables.write import (
+    PLAIN_TABLES,
+    log_names,
+    write_changes,
+    write_clients,
+    write_plain,
+)
 
 
 def no_progress(name: str) -> None:
@@ -57,31 +61,41 @@ def run_batch(
         source = spark.read.format("kafka_capture").option("rows", "chunks")
         chunks = source.option("splitSize", str(split_size)).load(list(captures))
         skewed = skewed_flows(list_files(captures), split_size)
-        decode = partial(decode_flows, options=reading)
-        staged = stage_frames(by_flow(chunks, skewed), decoded, decode)
-    names = first([KNOWN, staged.told])
-    step("writing frames")
-    write_frames(spark, staged.groups, names, made / "frames")
-    frames = read_table(spark, made / "frames", "frames")
-    log = None
+        staged = stage_rows(by_flow(chunks, skewed), decoded, partial(decode_all, options=reading))
     if segments:
         step("metadata log")
-        write(tables.segment_rows(spark, segments), output.staging / "log")
-        log = spark.read.parquet(to_read(output.staging / "log"))
-    step("other tables")
-    write_all({made / name: table for name, table in derived(frames, log, names).items()})
+        log = stage_segments(spark, segments, decoded)
+        staged = Staged(staged.groups + log.groups, staged.topics)
+    step("writing tables")
+    topics = earliest([KNOWN_TOPICS, staged.topics])
+    write_frames(spark, staged.of("frames"), topics, made / "frames")
+    write_others(staged, topics, made, logged=log_names(staged))
     output.publish([(made / name, output.path / name) for name in TABLES])
 
 
-def derived(frames: DataFrame, segments: DataFrame | None, names: Told) -> dict[str, DataFrame]:
-    """The tables that are made from ``frames``, by name."""
-    return {
-        "admin_audit": tables.admin_audit(frames),
-        "clients": tables.clients(frames),
-        "metadata_changes": tables.metadata_changes(frames, segments, names),
-        "quorum_events": tables.quorum_events(frames),
-        "problems": tables.problems(frames, segments),
-    }
+def write_others(
+    staged: Staged,
+    topics: NamedTopics,
+    folder: Path,
+    *,
+    logged: Mapping[str, str],
+    committed: Path | None = None,
+) -> None:
+    """Write the tables beside ``frames``, or what a batch adds to those that are ``committed``.
+
+    Of ``clients`` that is all there is of the days of the batch. ``logged`` are the names of
+    topics that the metadata log tells.
+    """
+    for name in PLAIN_TABLES:
+        write_plain(name, staged.of(name), topics, folder / name)
+    names = {topic_id: name for topic_id, (name, _) in topics.items()}
+    write_changes(
+        staged.of("metadata_changes"),
+        {**names, **logged},
+        folder / "metadata_changes",
+        committed and committed / "metadata_changes",
+    )
+    write_clients(staged.of("clients"), folder / "clients", committed and committed / "clients")
 
 
 def read_table(
@@ -112,20 +126,3 @@ def count_rows(folder: Path) -> dict[str, int]:
 def _rows(file: Path) -> int:
     count: int = pq.read_metadata(file).num_rows
     return count
-
-
-def write_all(tables: Mapping[Path, DataFrame]) -> None:
-    """Write tables with a date, each into its folder, all at once: most have few tasks."""
-    with ThreadPoolExecutor(len(tables)) as pool:
-        written = [
-            pool.submit(write, table.repartition("date"), folder, "date")
-            for folder, table in tables.items()
-        ]
-        for each in written:
-            each.result()
-
-
-def write(rows: DataFrame, folder: Path, *by: str) -> None:
-    """Parquet, in place of what is there, in folders for the values of the columns ``by``."""
-    writer = rows.write.options(**_OPTIONS).partitionBy(*by).mode("overwrite")
-    writer.parquet(to_write(folder))

@@ -9,7 +9,45 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from kafka_admin_proto.spark.tables.frame_rows import FRAMES
+from kafka_admin_proto.capture.record import RECORD_KEYS
+
+_TYPES: dict[str, pa.DataType] = {
+    "ts": pa.timestamp("us", tz="UTC"),
+    "stream_offset": pa.int64(),
+    "size": pa.int32(),
+    "api_key": pa.int16(),
+    "api_version": pa.int16(),
+    "correlation_id": pa.int32(),
+    "latency_us": pa.int64(),
+    "error_codes": pa.list_(pa.string()),
+    "topic_names": pa.map_(pa.string(), pa.string()),
+    "forwarded": pa.bool_(),
+    "line": pa.int32(),
+    "place": pa.int64(),
+    "topic_ids": pa.list_(pa.string()),
+}
+_NEVER_NULL = {"capture", "direction", "error_codes", "forwarded", "place"}
+#: The frame record's keys as columns; ``body`` is JSON. Beside it ``place``, the frame's place in
+#: the whole capture (of the packet with which it was whole), and ``topic_ids``, those in its body.
+FRAMES = pa.schema(
+    pa.field(name, _TYPES.get(name, pa.string()), nullable=name not in _NEVER_NULL)
+    for name in (*RECORD_KEYS, "place", "topic_ids")
+)
+#: For the pipeline: beside frames ``derived``, msgpack of the rows of other tables that a frame
+#: completes, see `derive.DERIVED`. A row may have these alone; its other columns are null.
+DECODED = pa.schema(
+    [*(field.with_nullable(True) for field in FRAMES), pa.field("derived", pa.binary())]
+)
+#: Of a stream: beside these, flows that go on in the next batch, each with its two endpoints, the
+#: stream's time when it last had a packet, and its state; their other columns are null.
+STREAMED = pa.schema(
+    [
+        *DECODED,
+        pa.field("flow", pa.binary()),
+        pa.field("clock", pa.timestamp("us", tz="UTC")),
+        pa.field("state", pa.binary()),
+    ]
+)
 
 _TIME = pa.timestamp("us", tz="UTC")
 _TEXT = pa.string()
@@ -144,7 +182,7 @@ PROBLEMS = pa.schema(
     ]
 )
 
-#: Name → columns. ``frames`` has its date beside the columns of `frame_rows.FRAMES`.
+#: Name → columns. ``frames`` has its date beside the columns of `FRAMES`.
 TABLES = {
     "frames": pa.schema([pa.field("date", _TEXT), *FRAMES]),
     "admin_audit": ADMIN_AUDIT,
@@ -153,6 +191,12 @@ TABLES = {
     "quorum_events": QUORUM_EVENTS,
     "problems": PROBLEMS,
 }
+
+
+def undated(schema: pa.Schema) -> pa.Schema:
+    """The columns of a table beside its date, which is that of ``ts``."""
+    return schema.remove(schema.get_field_index("date"))
+
 
 #: Beside the tables: what they were made of, written anew whenever they are, and what is going to
 #: be put where, as long as that is being done.

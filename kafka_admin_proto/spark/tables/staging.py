@@ -1,9 +1,10 @@
-"""Frames on their way into the table ``frames``: written as they come, then put together by api.
+"""Rows on their way into tables: staged as tasks make them, then put together.
 
-A task writes the frames that it makes to one file of Arrow's, in batches of one date and api each,
-and says which there are, and what names of topics the frames tell. With these, the table's files
-are written from batches that belong together: frames are neither shuffled nor made rows of Spark's.
-All names are known by then, which frames may have in files that were read before.
+A task writes the frames that it decodes to one file of Arrow's, in batches of one date and api
+each, the rows of the other tables to a file for each, and says which there are, and which topics
+were named. With these the tables' files are written from batches that belong together: frames are
+neither shuffled nor made rows of Spark's. All names are known by then, which frames may have in
+files that were read before.
 """
 
 from __future__ import annotations
@@ -14,22 +15,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_admin_proto.spark.tables.frame_rows import FRAMES
-from kafka_admin_proto.spark.tables.topic_names import (
-    TELLING,
-    Told,
-    first,
-    first_told,
-    resolved,
-)
+from kafka_admin_proto.spark.tables.client_uses import USES, ClientUses
+from kafka_admin_proto.spark.tables.derive import DERIVED
+from kafka_admin_proto.spark.tables.schemas import DECODED, FRAMES, PROBLEMS, undated
+from kafka_admin_proto.spark.tables.topic_names import NamedTopics, earliest, names_in_frames
 
 #: The date of what has no time, and the api of what has none.
 NO_DATE, NO_API = "unknown", "none"
@@ -44,13 +43,24 @@ _AT_ONCE = 16 * 1024 * 1024
 _FILE_BYTES = 512 * 1024 * 1024
 _FILES_OF_A_CORE = 4
 _SMALL_FILE = 16 * 1024 * 1024
+#: Derived rows that wait to be written together.
+_DERIVED_ROWS = 4096
 _STAGED = FRAMES.remove(FRAMES.get_field_index("topic_names"))
 _IN_FILES = FRAMES.remove(FRAMES.get_field_index("api"))
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
+#: Name → columns of the rows that are staged beside frames.
+STAGED = {
+    "problems": undated(PROBLEMS),
+    "clients": USES,
+    **{name: schema for name, schema in DERIVED.items() if name != "topic_names"},
+}
 
 
 class Group(msgspec.Struct, frozen=True):
-    """A batch of a file: frames of one date and api. ``bytes`` are those it takes in memory."""
+    """A batch of a file: rows of one table, of frames those of one date and api.
+
+    ``bytes`` are those it takes in memory.
+    """
 
     file: str
     number: int
@@ -58,55 +68,137 @@ class Group(msgspec.Struct, frozen=True):
     api: str
     rows: int
     bytes: int
+    table: str = "frames"
 
 
 class Staged(msgspec.Struct, frozen=True):
-    """What was staged, and the names of topics that it tells."""
+    """What was staged, and the topics that it names."""
 
     groups: list[Group]
-    told: Told
+    topics: NamedTopics
+
+    def of(self, table: str) -> list[Group]:
+        """The groups of one table."""
+        return [group for group in self.groups if group.table == table]
 
 
-_Rows = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+_MakeRows = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
-def stage_frames(rows: DataFrame, folder: Path, made: _Rows = iter) -> Staged:
-    """Write frames, ``made`` of the rows of each task, below a folder that all workers share."""
+def stage_rows(rows: DataFrame, folder: Path, decode: _MakeRows = iter) -> Staged:
+    """Stage what ``decode`` makes of the rows of each task: batches of `DECODED`.
+
+    ``folder`` is one that all workers share.
+    """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        staged = msgspec.msgpack.encode(stage(made(batches), str(folder)))
+        staged = msgspec.msgpack.encode(stage(decode(batches), str(folder)))
         yield pa.RecordBatch.from_pydict({"staged": [staged]})
 
     folder.mkdir(parents=True, exist_ok=True)
-    found = [_staged.decode(row.staged) for row in rows.mapInArrow(run, "staged binary").collect()]
-    return Staged(
-        [group for each in found for group in each.groups], first(each.told for each in found)
-    )
+    return together(row.staged for row in rows.mapInArrow(run, "staged binary").collect())
+
+
+def together(parts: Iterable[bytes]) -> Staged:
+    """What all tasks have staged."""
+    found = [_staged.decode(part) for part in parts]
+    groups = [group for each in found for group in each.groups]
+    return Staged(groups, earliest(each.topics for each in found))
 
 
 _staged = msgspec.msgpack.Decoder(Staged)
 
 
 def stage(batches: Iterable[pa.RecordBatch], folder: str) -> Staged:
-    """What a task does: write its frames to a file.
+    """What a task does: write its rows to files.
 
-    Another try of the task has another file; what the one that counts has staged is collected.
+    Another try of the task has other files; what the one that counts has staged is collected.
     """
-    name = f"{folder}/{uuid.uuid4().hex}.arrow"
-    writer: pa.RecordBatchFileWriter | None = None
-    groups: list[Group] = []
-    told: Told = {}
-    for together in _together(batch.select(_STAGED.names) for batch in batches):
+    with Stage(folder) as staged:
+        for decoded in _together(batches):
+            staged.add(pa.concat_batches(decoded).cast(DECODED))
+    return staged.result()
+
+
+class Stage:
+    """The files of one task. Leaving it writes what is left."""
+
+    def __init__(self, folder: str) -> None:
+        self._name = f"{folder}/{uuid.uuid4().hex}"
+        self._writers: dict[str, pa.RecordBatchFileWriter] = {}
+        self._groups: list[Group] = []
+        self._counts: dict[str, int] = {}
+        self._topics: list[dict[str, tuple[str, int]]] = [{}]
+        self._uses = ClientUses()
+        self._derived: dict[str, list[dict[str, Any]]] = {name: [] for name in DERIVED}
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *about_error: object) -> None:
+        uses = self._uses.take()
+        if about_error[0] is None and uses.num_rows:
+            self._write("clients", uses.combine_chunks().to_batches()[0])
+        for name in self._derived:
+            self._take_derived(name)
+        for writer in self._writers.values():
+            writer.close()
+
+    def result(self) -> Staged:
+        """What was staged, once all is written."""
+        return Staged(self._groups, earliest(self._topics))
+
+    def add(self, decoded: pa.RecordBatch) -> None:
+        """Stage rows of `DECODED`."""
+        for packed in decoded["derived"].drop_null().to_pylist():
+            for table, row in _derived.decode(packed):
+                self.add_derived(table, row)
+        frames = decoded.filter(pc.is_valid(decoded["direction"]))
+        if not frames.num_rows:
+            return
+        self._uses.add(frames)
+        problems = frames.filter(pc.is_valid(frames["problem"]))
+        if problems.num_rows:
+            self._write("problems", problems.select(STAGED["problems"].names))
+        for day, api, part in _by_key(frames.select(_STAGED.names)):
+            self._write("frames", part, day, api)
+
+    def add_derived(self, table: str, row: dict[str, Any]) -> None:
+        """Stage a row of `DERIVED`, or of ``problems``."""
+        rows = self._derived.setdefault(table, [])
+        rows.append(row)
+        if len(rows) >= _DERIVED_ROWS:
+            self._take_derived(table)
+
+    def _take_derived(self, table: str) -> None:
+        rows, self._derived[table] = self._derived[table], []
+        if table == "topic_names":
+            self._topics = [
+                dict(
+                    earliest(
+                        [*self._topics, *({r["topic_id"]: (r["name"], r["place"])} for r in rows)]
+                    )
+                )
+            ]
+        elif rows:
+            schema = STAGED[table]
+            columns = [pa.array([row.get(f.name) for row in rows], f.type) for f in schema]
+            self._write(table, pa.RecordBatch.from_arrays(columns, schema=schema))
+
+    def _write(self, table: str, rows: pa.RecordBatch, day: str = "", api: str = "") -> None:
+        file = f"{self._name}-{table}.arrow"
+        writer = self._writers.get(table)
+        schema = _STAGED if table == "frames" else STAGED[table]
         if writer is None:
-            writer = pa.ipc.new_file(name, _STAGED, options=_COMPRESSED)
-        for day, api, part in _by_key(together):
-            writer.write_batch(part)
-            groups.append(Group(name, len(groups), day, api, part.num_rows, part.nbytes))
-            if api in TELLING:
-                told = first([told, first_told([part])])
-    if writer is not None:
-        writer.close()
-    return Staged(groups, told)
+            writer = self._writers[table] = pa.ipc.new_file(file, schema, options=_COMPRESSED)
+        number = self._counts.get(table, 0)
+        self._counts[table] = number + 1
+        writer.write_batch(rows.cast(schema))
+        group = Group(file, number, day, api, rows.num_rows, rows.nbytes, table)
+        self._groups.append(group)
+
+
+_derived = msgspec.msgpack.Decoder(list[tuple[str, dict[str, Any]]])
 
 
 def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
@@ -124,9 +216,9 @@ def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch
         yield waiting
 
 
-def _by_key(batches: list[pa.RecordBatch]) -> Iterator[tuple[str, str, pa.RecordBatch]]:
+def _by_key(frames: pa.RecordBatch) -> Iterator[tuple[str, str, pa.RecordBatch]]:
     """The frames of each date and api."""
-    frames = pa.concat_batches(batches).cast(_STAGED)
+    frames = frames.cast(_STAGED)
     days = np.floor_divide(frames["ts"].cast(pa.int64()).fill_null(_NO_TIME).to_numpy(), _DAY)
     apis = frames["api"].fill_null(NO_API).dictionary_encode()
     codes = apis.indices.to_numpy()
@@ -136,7 +228,7 @@ def _by_key(batches: list[pa.RecordBatch]) -> Iterator[tuple[str, str, pa.Record
     changes = np.flatnonzero((np.diff(days) != 0) | (np.diff(codes) != 0)) + 1
     for start, end in zip([0, *changes], [*changes, len(order)], strict=True):
         yield (
-            _day_text(int(days[start])),
+            day_text(int(days[start])),
             apis.dictionary[int(codes[start])].as_py(),
             ordered.slice(start, end - start),
         )
@@ -145,7 +237,8 @@ def _by_key(batches: list[pa.RecordBatch]) -> Iterator[tuple[str, str, pa.Record
 _NO_TIME = -(1 << 63)
 
 
-def _day_text(day: int) -> str:
+def day_text(day: int) -> str:
+    """The date of a day since 1970."""
     if not FIRST_DAY <= day <= LAST_DAY:
         return NO_DATE
     return str(date.fromordinal(day + _EPOCH))
@@ -154,7 +247,9 @@ def _day_text(day: int) -> str:
 # What is made of them --------------------------------------------------------------------------
 
 
-def write_frames(spark: SparkSession, groups: Sequence[Group], names: Told, folder: Path) -> None:
+def write_frames(
+    spark: SparkSession, groups: Sequence[Group], names: NamedTopics, folder: Path
+) -> None:
     """The table ``frames``: staged frames by date and api, with the names of their topics."""
     folder.mkdir(parents=True, exist_ok=True)
     shares = _shares(spark, _files(groups, spark.sparkContext.defaultParallelism))
@@ -205,26 +300,27 @@ def _size(file: list[Group]) -> int:
     return sum(each.bytes for each in file)
 
 
-def _write_file(groups: list[Group], names: Told, folder: Path) -> None:
+def _write_file(groups: list[Group], names: NamedTopics, folder: Path) -> None:
     """One file of the table; it is there when it is whole."""
     to = folder / f"date={groups[0].date}" / f"api={quote(groups[0].api, safe='')}"
     to.mkdir(parents=True, exist_ok=True)
     name = f"part-{groups[0].number:05d}-{Path(groups[0].file).stem}.parquet"
     unfinished = to / f".{uuid.uuid4().hex}"
     with pq.ParquetWriter(unfinished, _IN_FILES, compression="snappy") as writer:
-        for together in _together(_read(groups)):
+        for together in _together(read_groups(groups)):
             writer.write_batch(_with_names(together, names))
     unfinished.replace(to / name)
 
 
-def _with_names(batches: list[pa.RecordBatch], names: Told) -> pa.RecordBatch:
+def _with_names(batches: list[pa.RecordBatch], names: NamedTopics) -> pa.RecordBatch:
     frames = pa.concat_batches(batches)
-    found = resolved(frames["topic_ids"], frames["line"], frames["place"], names)
+    found = names_in_frames(frames["topic_ids"], frames["line"], frames["place"], names)
     columns = [found if each == "topic_names" else frames[each] for each in _IN_FILES.names]
     return pa.RecordBatch.from_arrays(columns, schema=_IN_FILES)
 
 
-def _read(groups: Sequence[Group]) -> Iterator[pa.RecordBatch]:
+def read_groups(groups: Iterable[Group]) -> Iterator[pa.RecordBatch]:
+    """The batches of groups, which are in the order of their files."""
     for name, of_file in groupby(groups, lambda group: group.file):
         with pa.OSFile(name) as source, pa.ipc.open_file(source) as file:
             for group in of_file:

@@ -19,7 +19,7 @@ from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.spark.ingest.chunks import pack
 from kafka_admin_proto.spark.ingest.files import look_at, parts_of
 from kafka_admin_proto.spark.ingest.packets import packet_rows
-from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_flows
+from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
 from tests.capture.packets import ACK, CLIENT, SERVER, Packet, conversation, pcap
 from tests.capture.test_captures import USUAL
 
@@ -75,12 +75,12 @@ class Streamed:
         table = pa.Table.from_pylist(rows, STREAMED_CHUNKS)
         table = table.sort_by([("flow", "ascending"), ("place", "ascending")])
         found = [row for batch in self._decoded(table, stream) for row in batch.to_pylist()]
-        self.rows += [row for row in found if row["state"] is None]
+        self.rows += [row for row in found if row["direction"] is not None]
         self.states = [row for row in found if row["state"] is not None]
 
     @staticmethod
     def _decoded(table: pa.Table, stream: StreamTime) -> Iterator[pa.RecordBatch]:
-        return decode_flows(table.to_batches(), DEFAULT_OPTIONS, stream)
+        return decode_stream(table.to_batches(), DEFAULT_OPTIONS, stream)
 
 
 def cut(packets: Sequence[Packet], points: Sequence[int], folder: Path) -> list[Path]:
@@ -113,6 +113,19 @@ def test_frames_are_those_of_one_process(
     expected = shown([frame_record(frame) for frame in read_captures(names)])
     assert any("#4" in each for each in expected)
     assert shown(found.rows) == expected
+
+
+def test_frames_that_wait_are_of_their_file(tmp_path: Path) -> None:
+    """A response without a request waits for one, over the end of its file."""
+    packets = conversation(USUAL[:2], farewell=False)
+    name = tmp_path / "half.pcap"
+    name.write_bytes(pcap([each for each in packets if not each.data or each.source == SERVER]))
+    found = Streamed()
+    found.read(name)
+    assert found.rows == []
+    found.end()
+    assert shown(found.rows) == shown([frame_record(each) for each in read_captures([name])])
+    assert {row["capture"] for row in found.rows} == {str(name)}
 
 
 def test_little_is_kept_of_what_is_over(tmp_path: Path) -> None:

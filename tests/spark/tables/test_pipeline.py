@@ -13,11 +13,9 @@ from pyspark.sql import SparkSession
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
-from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.tables.pipeline import read_table, run_batch
 from kafka_admin_proto.spark.tables.publish import Output
 from kafka_admin_proto.spark.tables.schemas import TABLES
-from kafka_admin_proto.spark.tables.topic_names import told, with_topic_names
 from tests.capture.test_request_log import entry, log4j
 from tests.spark.traffic import ADMIN, CONTROLLER, DAY, LOG, hidden_in, write_mixed
 
@@ -104,17 +102,6 @@ def test_frames_are_those_of_one_process(
     expected = by_one_process(mixed, [request_log])
     assert any('"topic_names": {' in each for each in expected)
     assert frames_in(spark, out) == expected
-
-
-def test_names_of_topics_without_the_pipeline(spark: SparkSession, mixed: list[Path]) -> None:
-    found = read_frames(spark, *map(str, mixed))
-    names = told(found)
-    rows = with_topic_names(found, names).select("topic_names").collect()
-    expected = [frame_record(frame)["topic_names"] for frame in read_captures(mixed)]
-    assert sorted(json.dumps(row.topic_names, sort_keys=True) for row in rows) == sorted(
-        json.dumps(each, sort_keys=True) for each in expected
-    )
-    assert {"apples", "fruit", "rivers"} <= {name for name, _ in names.values()}
 
 
 @pytest.mark.exhaustive

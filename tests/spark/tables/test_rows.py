@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from kafka_admin_proto import codec
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.spark.tables.audit_rows import OPERATIONS, audit_rows
-from kafka_admin_proto.spark.tables.calls import MOST_WAITING, Call, pair
+from kafka_admin_proto.spark.tables.calls import Call
 from kafka_admin_proto.spark.tables.metadata_rows import (
     CONTROLLER_APIS,
     controller_rows,
@@ -267,121 +266,6 @@ def test_what_logs_say_is_anything(request: Any, response: Any) -> None:
         list(quorum_rows(call(api, request, response)))
     for api in CONTROLLER_APIS:
         list(controller_rows(api, request))
-
-
-def test_pairs() -> None:
-    first, again = frame("request", "Vote", {}), frame("request", "Vote", {}, ts=9000)
-    late = frame("response", "Vote", {}, ts=9900, latency_us=900)
-    answer = frame("response", "Vote", {})
-    calls = list(pair([first, answer, again, late]))
-    assert [(each.request["ts"], each.response and each.response["ts"]) for each in calls] == [
-        (1000, 1250), (9000, 9900)
-    ]  # fmt: skip
-    (alone,) = pair([again, answer])
-    assert alone.response is None
-
-
-def test_a_response_that_comes_before_its_request() -> None:
-    early = frame("response", "Vote", {}, ts=999, latency_us=0)
-    (found,) = pair([early, frame("request", "Vote", {})])
-    assert found.response is early
-
-
-def by_definition(frames: list[dict[str, Any]]) -> dict[int, int | None]:
-    """Each request's response, of all that there are; frames have a number.
-
-    First those whose time says so, then those that stand before their requests.
-    """
-    calls: dict[int, int | None] = {f["n"]: None for f in frames if f["direction"] == "request"}
-    by_number = {frame["n"]: frame for frame in frames}
-    responses = [each for each in frames if each["direction"] == "response"]
-    for response, early in [(r, False) for r in responses] + [(r, True) for r in responses]:
-        if response["n"] in calls.values() or (early and response["latency_us"] != 0):
-            continue
-        since = response["ts"] - response["latency_us"]
-        waiting = [by_number[n] for n, answer in calls.items() if answer is None]
-        same = [f for f in waiting if f["api_version"] == response["api_version"]]
-        found = [f for f in same if (f["ts"] > since if early else f["ts"] == since)]
-        if found:
-            calls[found[0]["n"]] = response["n"]
-    return calls
-
-
-@st.composite
-def conversations(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Frames of one connection: responses in the order of requests; some of each are missing.
-
-    The clocks of both directions differ, and so does where a capture has them.
-    """
-    skew = draw(st.integers(-30, 30))
-    asked, told = [], []
-    ts = answered = 0
-    for number in range(draw(st.integers(0, 12))):
-        ts += draw(st.integers(1, 20))
-        version = draw(st.integers(0, 1))
-        asked.append(frame("request", "Vote", {}, ts=ts, api_version=version, n=2 * number))
-        answered = max(answered, ts + skew) + draw(st.integers(0, 20))
-        latency = max(0, answered - ts)
-        told.append(
-            frame("response", "Vote", {}, ts=answered, api_version=version, latency_us=latency,
-                  n=2 * number + 1)
-        )  # fmt: skip
-    kept = [[f for f in frames if draw(st.booleans())] for frames in (asked, told)]
-    merged = []
-    while any(kept):
-        side = draw(st.booleans()) if all(kept) else bool(kept[1])
-        merged.append(kept[side].pop(0))
-    return merged
-
-
-@given(conversations())
-def test_pairs_are_those_of_the_definition(frames: list[dict[str, Any]]) -> None:
-    calls = list(pair(frames))
-    found = {call.request["n"]: call.response and call.response["n"] for call in calls}
-    assert found == by_definition(frames)
-    assert len(calls) == len(found)
-
-
-@given(conversations(), st.integers(0, 6))
-def test_few_wait(frames: list[dict[str, Any]], most: int) -> None:
-    """However few: each request is a call, and what is taken for a response may be one."""
-    calls = list(pair(frames, most))
-    asked = [each["n"] for each in frames if each["direction"] == "request"]
-    assert sorted(call.request["n"] for call in calls) == asked
-    told = [call.response["n"] for call in calls if call.response]
-    assert len(told) == len(set(told))
-    for call in calls:
-        if call.response:
-            since = call.response["ts"] - call.response["latency_us"]
-            assert call.request["api_version"] == call.response["api_version"]
-            assert call.request["ts"] == since or call.request["ts"] > call.response["ts"]
-
-
-@pytest.mark.parametrize("answered", [True, False])
-def test_one_correlation_id_for_all(answered: bool) -> None:
-    """What is kept is what waits, however long the connection lasts, and so is what it costs."""
-    taken = 0
-
-    def frames() -> Iterator[dict[str, Any]]:
-        nonlocal taken
-        for number in range(30_000):
-            ts = 1000 * number
-            taken += 1
-            yield frame("request", "Vote", {}, ts=ts)
-            if answered:
-                yield frame("response", "Vote", {}, ts=ts + 250)
-
-    for count, call in enumerate(pair(frames()), 1):
-        assert taken - count <= (1 if answered else MOST_WAITING)
-        assert (call.response is not None) is answered
-    assert count == taken == 30_000
-
-
-def test_a_line_of_a_log_without_times() -> None:
-    request = frame("request", "Vote", {}, ts=None)
-    response = frame("response", "Vote", {}, ts=None, latency_us=7)
-    (found,) = pair([request, response])
-    assert found.response is response
 
 
 def test_votes() -> None:

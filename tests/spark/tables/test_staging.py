@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.spark.tables import staging
-from kafka_admin_proto.spark.tables.frame_rows import FRAMES
+from kafka_admin_proto.spark.tables.schemas import DECODED
 from kafka_admin_proto.spark.tables.staging import Group, _files, stage
 
 DAY = 86_400_000_000
@@ -32,8 +32,8 @@ def batch_of(rows: list[tuple[int | None, str | None, str]]) -> pa.RecordBatch:
         "forwarded": [False] * len(rows),
         "place": list(range(len(rows))),
     }
-    arrays = [pa.array(columns.get(each.name, [None] * len(rows)), each.type) for each in FRAMES]
-    return pa.RecordBatch.from_arrays(arrays, schema=FRAMES)
+    arrays = [pa.array(columns.get(each.name, [None] * len(rows)), each.type) for each in DECODED]
+    return pa.RecordBatch.from_arrays(arrays, schema=DECODED)
 
 
 @given(st.lists(ROWS, max_size=4), st.sampled_from([1, 3000, 1 << 20]))
@@ -46,7 +46,7 @@ def test_each_frame_is_in_a_group_of_its_day_and_api(
         with tempfile.TemporaryDirectory() as folder:
             staged = stage(map(batch_of, batches), folder)
             found: Counter[tuple[str, str, str]] = Counter()
-            for group in staged.groups:
+            for group in staged.of("frames"):
                 table = pa.ipc.open_file(group.file).get_batch(group.number)
                 assert table.num_rows == group.rows
                 found.update((group.date, group.api, body) for body in table["body"].to_pylist())

@@ -1,0 +1,85 @@
+"""Rows that tasks derived → rows of tables, with what only the whole capture tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_admin_proto.spark.tables.schemas import ADMIN_AUDIT, METADATA_CHANGES, undated
+from kafka_admin_proto.spark.tables.topic_names import UNNAMED, NamedTopics
+
+#: The metadata record that names a topic.
+TOPIC_RECORD = "TopicRecord"
+#: What tells one record's rows from another's; ids of topics are a cluster's own.
+_RECORD_KEY = ["source", "log_offset", "topic_id", "partition"]
+
+
+def named_audit(rows: pa.Table, names: NamedTopics) -> pa.Table:
+    """Rows of ``admin_audit``: those with a topic id alone have the name told up to their place."""
+    topics, ids, places = (rows[each].to_pylist() for each in ("topic", "topic_id", "named_at"))
+    for number, (topic, topic_id, place) in enumerate(zip(topics, ids, places, strict=True)):
+        if topic is None and topic_id is not None and place is not None:
+            name, since = names.get(topic_id, UNNAMED)
+            if since <= place:
+                topics[number] = name
+    index = rows.schema.get_field_index("topic")
+    named = rows.set_column(index, "topic", pa.array(topics, pa.string()))
+    return named.select(undated(ADMIN_AUDIT).names)
+
+
+def topics_of_log(changes: Iterable[pa.Table]) -> dict[str, str]:
+    """Topic id → name, as the records of the metadata log among changes tell it."""
+    names: dict[str, str] = {}
+    for part in changes:
+        told = part.filter(pc.equal(part["source"], TOPIC_RECORD))
+        for topic_id, name in zip(
+            told["topic_id"].to_pylist(), told["topic"].to_pylist(), strict=True
+        ):
+            if topic_id is not None and name is not None:
+                names.setdefault(topic_id, name)
+    return names
+
+
+def merged_changes(changes: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """Rows of ``metadata_changes``: each record of the metadata log once, topics with their names.
+
+    Of a record that several brokers fetched, or that files have as well, the row that the capture
+    has first stays; those of files come last.
+    """
+    changes = changes.select(undated(METADATA_CHANGES).names)
+    logged = pc.is_valid(changes["log_offset"])
+    controllers = changes.filter(pc.invert(logged))
+    records = changes.filter(logged)
+    order = [("place", "ascending"), ("capture", "ascending")]
+    records = records.sort_by(order)  # nulls come last
+    numbered = records.select(_RECORD_KEY).append_column("n", pa.array(np.arange(len(records))))
+    first = numbered.group_by(_RECORD_KEY).aggregate([("n", "min")])["n_min"]
+    records = records.take(first.combine_chunks())
+    records = records.filter(pc.not_equal(records["source"], TOPIC_RECORD))
+    return pa.concat_tables([controllers, _named(records, names)])
+
+
+def _named(records: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """Records with the names of their topics, where they have none themselves."""
+    if not names:
+        return records
+    known = pa.array(list(names), pa.string())
+    indices: Any = pc.index_in(records["topic_id"], value_set=known)
+    found = pa.array(list(names.values()), pa.string()).take(_combined(indices))
+    topics = pc.coalesce(_combined(records["topic"]), found)
+    return records.set_column(records.schema.get_field_index("topic"), "topic", topics)
+
+
+def _combined(column: Any) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def record_keys(changes: pa.Table) -> list[tuple[object, ...]]:
+    """What tells the record of each row from others; rows of requests are like none."""
+    columns = [changes[name].to_pylist() for name in _RECORD_KEY]
+    keys = zip(*columns, strict=True)
+    return [key if key[1] is not None else (object(),) for key in keys]

@@ -1,0 +1,56 @@
+"""Segments and snapshots of the metadata log → staged rows of ``metadata_changes``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from kafka_admin_proto.spark.ingest.files import open_stream
+from kafka_admin_proto.spark.tables.calls import Json
+from kafka_admin_proto.spark.tables.metadata_rows import record_rows, segment_records
+from kafka_admin_proto.spark.tables.staging import Stage, Staged, together
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+
+
+def stage_segments(spark: SparkSession, names: Sequence[str], folder: Path) -> Staged:
+    """Stage the rows of these files, and what is wrong with them as ``problems``."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with Stage(str(folder)) as stage:
+            for batch in batches:
+                for name in batch.column("name").to_pylist():
+                    capture = replace_invalid_utf8(name)
+                    for table, row in _segment(name):
+                        stage.add_derived(table, {"capture": capture, **row})
+        staged = msgspec.msgpack.encode(stage.result())
+        yield pa.RecordBatch.from_pydict({"staged": [staged]})
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = spark.createDataFrame(pa.table({"name": pa.array(names, pa.string())}))
+    found = files.repartition(len(names)).mapInArrow(run, "staged binary")
+    return together(row.staged for row in found.collect())
+
+
+def _segment(name: str) -> Iterator[tuple[str, Json]]:
+    try:
+        with open_stream(name) as stream:
+            for record in segment_records(stream, name):
+                if "problem" in record:
+                    yield (
+                        "problems",
+                        {
+                            "direction": "data",
+                            "stream_offset": record["position"],
+                            "size": record["size"],
+                            "problem": record["problem"],
+                        },
+                    )
+                else:
+                    for row in record_rows([record]):
+                        yield "metadata_changes", row
+    except OSError as error:
+        yield "problems", {"direction": "data", "problem": str(error)}
