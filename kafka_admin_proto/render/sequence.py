@@ -93,10 +93,13 @@ def sequence_page(diagram: Diagram) -> Iterator[str]:
 
 
 def sequence_svg(diagram: Diagram) -> str:
-    """The diagram as a picture of its own, light or dark as its reader's screen."""
+    """The diagram as a picture of its own, light or dark as its reader's screen.
+
+    Between two notes a message that is repeated stands there once, with its count.
+    """
     y = 0
     parts = []
-    for row in diagram.rows[:MOST_ROWS]:
+    for row in _folded(diagram.rows[:MOST_ROWS]):
         if row.kind == "step":
             lines = textwrap.wrap(printable(row.text), _SENTENCE)
             height = _LINE * len(lines) + 14
@@ -120,6 +123,24 @@ def sequence_svg(diagram: Diagram) -> str:
         f"{_names(diagram.columns)}\n"
         f'<svg y="{_HEAD}">' + "\n".join(parts) + "</svg>\n</svg>\n"
     )
+
+
+def _folded(rows: Sequence[SequenceRow]) -> Iterator[SequenceRow]:
+    run: dict[tuple[str, str, int, int, bool], list[SequenceRow]] = {}
+    for row in rows:
+        if row.kind in ("message", "lost"):
+            run.setdefault((row.kind, row.text, row.column, row.to, row.answer), []).append(row)
+            continue
+        yield from map(_counted, run.values())
+        run.clear()
+        yield row
+    yield from map(_counted, run.values())
+
+
+def _counted(rows: list[SequenceRow]) -> SequenceRow:
+    if len(rows) == 1:
+        return rows[0]
+    return msgspec.structs.replace(rows[0], text=f"{rows[0].text} ×{len(rows)}")
 
 
 #: The heads of arrows, once in a page or picture.
@@ -205,7 +226,8 @@ def _note(row: SequenceRow, count: int) -> str:
     """A text on the side of the column where there is more room, with a dot on its line."""
     x = _x(row.column, count)
     left = x <= 50
-    text = row.text if len(row.text) <= _NOTE else f"{row.text[: _NOTE - 1]}…"
+    said = f"to itself: {row.text}" if row.kind in ("message", "lost") else row.text
+    text = said if len(said) <= _NOTE else f"{said[: _NOTE - 1]}…"
     dx, anchor = (8, "start") if left else (-8, "end")
     name = "note" if row.kind != "event" else "event bad" if row.bad else "event"
     return (

@@ -11,10 +11,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.simulation.simulate import SCENARIO_NAMES
+from kafka_admin_proto.simulation.scenarios import SCENARIOS
 
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(kap, ["simulate", *arguments])
+
+
+def test_all_scenarios_can_be_asked_for() -> None:
+    assert list(SCENARIO_NAMES) == list(SCENARIOS)
 
 
 def test_a_table() -> None:

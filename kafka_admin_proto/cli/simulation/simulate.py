@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from kafka_admin_proto.cli.output import print_table, write_json_lines
-from kafka_admin_proto.simulation.output.rows import COLUMNS, json_rows, table_rows
-from kafka_admin_proto.simulation.scenarios import SCENARIOS
-from kafka_admin_proto.simulation.world.trace import Trace
 
+if TYPE_CHECKING:
+    from kafka_admin_proto.simulation.world.trace import Trace
+
+#: Those of ``simulation.scenarios``, which --help need not load.
+SCENARIO_NAMES = ("stale-read", "stale-state", "delete", "bump", "election", "random")
 #: Rows of a table that are laid out together.
 _PAGE = 1000
 
 
 @click.command()
-@click.argument("scenario", type=click.Choice(list(SCENARIOS)))
+@click.argument("scenario", type=click.Choice(SCENARIO_NAMES))
 @click.option("--seed", type=int, default=0, show_default=True,
               help="The same seed gives the same run, byte for byte.")  # fmt: skip
 @click.option("--steps", type=click.IntRange(1, 100_000), default=100, show_default=True,
@@ -55,6 +58,8 @@ def simulate(
     """
     if "-" in (pcap, html) and (pcap == html or output is not None):
         raise click.UsageError("only one output can be standard output")
+    from kafka_admin_proto.simulation.scenarios import SCENARIOS
+
     trace = SCENARIOS[scenario](seed, steps).trace
     if pcap is not None:
         _write_pcap(trace, pcap)
@@ -62,12 +67,16 @@ def simulate(
         title = f"KIP-516: {scenario}"
         _write_page(trace, html, title, f"kap simulate {scenario} --seed {seed} --steps {steps}")
     if output == "jsonl":
+        from kafka_admin_proto.simulation.output.rows import json_rows
+
         write_json_lines(json_rows(trace))
     elif output == "table" or (pcap is None and html is None):
         _print_table(trace)
 
 
 def _print_table(trace: Trace) -> None:
+    from kafka_admin_proto.simulation.output.rows import COLUMNS, table_rows
+
     rows = list(table_rows(trace))
     header = True
     for start in range(0, len(rows), _PAGE):
