@@ -30,7 +30,7 @@ from kafka_admin_proto import (
     codec,
     load_schemas,
 )
-from kafka_admin_proto.capture.frames import codec_of, frame_of_payload
+from kafka_admin_proto.capture.frames import FrameOrigin, codec_of, frame_of_payload
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
     ScramCredentialUpsertion,
@@ -485,7 +485,7 @@ def test_a_frame_with_the_metadata_log_hides_it_in_repr() -> None:
     assert response.error is None
     assert SECRET not in repr(response)
     assert SECRET not in repr(
-        frame_of_payload(response, payload, 0, codec_of(response), capture="")
+        frame_of_payload(response, payload, 0, codec_of(response), FrameOrigin(""))
     )
 
 

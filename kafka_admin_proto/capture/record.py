@@ -120,7 +120,7 @@ def frame_field_rows(frame: DecodedFrame, *, mask: bool = True) -> list[FieldRow
 
 
 def _text(text: str | None) -> str | None:
-    return None if text is None else replace_invalid_utf8(text)
+    return text if text is None or text.isascii() else replace_invalid_utf8(text)
 
 
 def _hex(frame: DecodedFrame, mask: bool) -> str:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,11 +91,20 @@ def utc_text(micros: int | None, timespec: str = "microseconds") -> str | None:
     """
     if micros is None:
         return None
+    second, fraction = divmod(micros, 1_000_000)
     try:
-        moment = _EPOCH + timedelta(microseconds=micros)
+        text = _utc_second(second)
     except OverflowError:
         return f"{micros} µs since 1970"
-    return moment.isoformat(timespec=timespec).replace("+00:00", "Z")
+    if timespec == "seconds" or (timespec == "auto" and not fraction):
+        return f"{text}Z"
+    return f"{text}.{fraction:06}Z"
+
+
+@lru_cache(maxsize=64)
+def _utc_second(second: int) -> str:
+    """``2026-01-31T12:00:00``: the same for all frames of a second."""
+    return (_EPOCH + timedelta(seconds=second)).isoformat().removesuffix("+00:00")
 
 
 def write_json_array(records: Iterable[dict[str, Any]]) -> None:

@@ -27,22 +27,31 @@ _DEEPEST = 18
 
 def error_codes(codec: Codec[Any], value: Any) -> list[int]:
     """The distinct error codes that are not 0, in order."""
+    collect = _collector(codec, "error codes")
+    if collect is None:
+        return []
     found: set[int] = set()
-    _collector(codec, "error codes")(value, found.add)
+    collect(value, found.add)
     return sorted(found)
 
 
 def topic_ids(codec: Codec[Any], value: Any) -> list[UUID]:
     """The distinct topic ids that are not zero."""
-    found: dict[UUID, None] = {}
-    _collector(codec, "topic ids")(value, lambda each: found.setdefault(each))
-    return list(found)
+    collect = _collector(codec, "topic ids")
+    if collect is None:
+        return []
+    found: list[UUID] = []
+    collect(value, found.append)
+    return list(dict.fromkeys(found))
 
 
 def has_invalid_utf8(codec: Codec[Any], value: Any) -> bool:
     """Whether some text was not UTF-8 on the wire: it has surrogates in the place of bytes."""
+    collect = _collector(codec, "texts")
+    if collect is None:
+        return False
     found: list[str] = []
-    _collector(codec, "texts")(value, found.append)
+    collect(value, found.append)
     return any(replace_invalid_utf8(text) != text for text in found)
 
 
@@ -50,9 +59,12 @@ _Collector = Callable[[Any, Callable[[Any], object]], None]
 
 
 @lru_cache(maxsize=4096)
-def _collector(codec: Codec[Any], kind: Kind) -> _Collector:
+def _collector(codec: Codec[Any], kind: Kind) -> _Collector | None:
+    """The function that collects what is wanted; None where a message has no such field."""
     lines = _ScanLines(kind).visit(codec.grammar, _Place("", "x", 1))
-    source = "\n".join(["def collect(x, add):", *(lines or ["    pass"]), ""])
+    if not lines:
+        return None
+    source = "\n".join(["def collect(x, add):", *lines, ""])
     title = f"{kind} of {codec.grammar.title}"
     collect: _Collector = compile_function("collect", source, title)
     return collect

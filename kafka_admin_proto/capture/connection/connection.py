@@ -9,8 +9,8 @@ byte is there; a response waits a moment for its request, as captures may have t
 from __future__ import annotations
 
 from kafka_admin_proto.capture.connection import state as states
+from kafka_admin_proto.capture.connection.endpoints import Endpoints
 from kafka_admin_proto.capture.connection.exchange import Exchange
-from kafka_admin_proto.capture.connection.origin import Origin
 from kafka_admin_proto.capture.connection.resync import find_boundary
 from kafka_admin_proto.capture.connection.stream_decoder import StreamDecoder
 from kafka_admin_proto.capture.connection.token_guard import is_plausible_client
@@ -37,10 +37,9 @@ class Connection:
         unanswered: list[DecodedFrame],
     ) -> None:
         self._options = options
-        self.origin: Origin = Origin(state.ends, state.suffix, state.client)
-        self.origin.capture = state.capture
+        self.endpoints: Endpoints = Endpoints(state.ends, state.suffix, state.client)
         self._exchange = Exchange(
-            state, self.origin, options, topic_names, out, unanswered, self._client_has_gap
+            state, self.endpoints, options, topic_names, out, unanswered, self._client_has_gap
         )
         self.streams: tuple[StreamDecoder, StreamDecoder] = (
             StreamDecoder(self, 0, options.limit, state.streams[0]),
@@ -52,12 +51,11 @@ class Connection:
 
     def state(self) -> states.ConnectionState:
         """The state to go on from, in another process."""
-        origin, exchange = self.origin, self._exchange
+        endpoints, exchange = self.endpoints, self._exchange
         return states.ConnectionState(
-            ends=origin.ends,
-            suffix=origin.suffix,
-            client=origin.client,
-            capture=origin.capture,
+            ends=endpoints.ends,
+            suffix=endpoints.suffix,
+            client=endpoints.client,
             streams=(self.streams[0].state(), self.streams[1].state()),
             pending=states.pending_states(exchange.pending),
             early=list(exchange.early.waiting),
@@ -71,8 +69,8 @@ class Connection:
 
     def handshake(self, client: int, end: int, ts: int) -> None:
         """A late SYN: it says who is the client, and that no byte of this end is missing so far."""
-        if self.origin.client is None:
-            self.origin.set_client(client)
+        if self.endpoints.client is None:
+            self.endpoints.set_client(client)
         self.streams[end].syn(ts)
 
     def finish(self, ts: int) -> None:
@@ -108,7 +106,7 @@ class Connection:
 
     def frame(self, stream: StreamDecoder, data: bytes, offset: int, ts: int) -> None:
         """A whole frame."""
-        if stream.end != self.origin.client:
+        if stream.end != self.endpoints.client:
             self._exchange.response(data, offset, ts)
             return
         frame = self._exchange.request(data, offset, ts)
@@ -155,18 +153,18 @@ class Connection:
         )
         if found is None:
             return False
-        if self.origin.client is None:
-            self.origin.set_client(stream.end if found.from_client else 1 - stream.end)
+        if self.endpoints.client is None:
+            self.endpoints.set_client(stream.end if found.from_client else 1 - stream.end)
         stream.synced_at(found.at, ts)
         return True
 
     def _from_client(self, stream: StreamDecoder) -> bool | None:
         """Whether the stream is the client's, None as long as that is not known."""
-        client = self.origin.client
+        client = self.endpoints.client
         return None if client is None else stream.end == client
 
     def _client_has_gap(self) -> bool:
-        client = self.origin.client
+        client = self.endpoints.client
         return client is not None and self.streams[client].reassembler.has_gap
 
     # Protocol detection -----------------------------------------------------------------------

@@ -139,7 +139,7 @@ class Conversation:
             if not payload and not missing:
                 return
             connection = self._open(end, self._client, capture, synced=False)
-        connection.origin.capture = capture
+        connection.endpoints.capture = capture
         side = end ^ self._flipped
         sender = connection.streams[side].reassembler
         if (payload or missing) and not sender.segment(sequence, payload, missing, ts):
@@ -174,8 +174,8 @@ class Conversation:
         for stream in connection.streams:
             stream.reassembler.finish(self.ts)
         connection.finish(self.ts)
-        if connection.origin.client is not None:
-            self._client = connection.origin.client ^ self._flipped
+        if connection.endpoints.client is not None:
+            self._client = connection.endpoints.client ^ self._flipped
         connection.release()
         self._connection = self.ended_us = None
 
@@ -186,7 +186,7 @@ class Conversation:
             side = end ^ self._flipped
             if self.ended_us is None and connection.streams[side].reassembler.start(start):
                 client = 1 - side if flags & ACK else side
-                connection.origin.capture = capture
+                connection.endpoints.capture = capture
                 connection.handshake(client, side, self.ts)
                 return connection
             self.close()
@@ -217,5 +217,5 @@ class Conversation:
             self._out,
             self.unanswered,
         )
-        self._connection.origin.capture = capture
+        self._connection.endpoints.capture = capture
         return self._connection

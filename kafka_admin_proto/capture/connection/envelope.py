@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_admin_proto.capture.frames import DecodedFrame, codec_of, frame_of_payload
+from kafka_admin_proto.capture.frames import DecodedFrame, FrameOrigin, codec_of, frame_of_payload
 from kafka_admin_proto.errors import DecodeError, UnknownMessageError
 from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
 from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
@@ -16,7 +16,7 @@ def enclosed_request(outer: DecodedFrame, dialect: str) -> DecodedFrame:
     """The frame of the request inside an Envelope, with the principal that the Envelope names."""
     data: bytes = getattr(outer.body, "request_data", b"")
     principal = _principal(getattr(outer.body, "request_principal", None))
-    return _enclosed(outer, read_request(data, dialect=dialect), data, principal=principal)
+    return _enclosed(outer, read_request(data, dialect=dialect), data, principal)
 
 
 def enclosed_response(
@@ -37,29 +37,37 @@ def enclosed_response(
         return None
     response = read_response(data, api_key, api_version, dialect=dialect)
     return _enclosed(
-        outer, response, data, client_id=client_id, latency_us=outer.latency_us, request=request
+        outer,
+        response,
+        data,
+        None,
+        client_id=client_id,
+        latency_us=outer.latency_us,
+        request=request,
     )
 
 
 def _enclosed(
-    outer: DecodedFrame, payload: Request | Response, data: bytes, **known: Any
+    outer: DecodedFrame,
+    payload: Request | Response,
+    data: bytes,
+    principal: str | None,
+    **known: Any,
 ) -> DecodedFrame:
-    return frame_of_payload(
-        payload,
-        data,
-        0,
-        codec_of(payload),
-        capture=outer.capture,
-        connection=outer.connection,
-        ts=outer.ts,
-        client=outer.client,
-        server=outer.server,
-        stream_offset=outer.stream_offset + max(outer.data.find(data), 0),
-        forwarded=True,
-        may_be_secret=payload.error is not None,
+    origin = FrameOrigin(
+        outer.capture,
+        outer.connection,
+        outer.stream_offset + max(outer.data.find(data), 0),
+        outer.ts,
+        outer.client,
+        outer.server,
+        principal,
         topic_names=outer.topic_names,
-        **known,
+        forwarded=True,
     )
+    may_be_secret = payload.error is not None
+    codec = codec_of(payload)
+    return frame_of_payload(payload, data, 0, codec, origin, may_be_secret=may_be_secret, **known)
 
 
 def _principal(data: bytes | None) -> str | None:

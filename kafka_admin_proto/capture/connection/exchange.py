@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_admin_proto.capture.connection import state as states
+from kafka_admin_proto.capture.connection.endpoints import Endpoints
 from kafka_admin_proto.capture.connection.envelope import (
     ENVELOPE_KEY,
     enclosed_request,
     enclosed_response,
 )
-from kafka_admin_proto.capture.connection.origin import Origin
 from kafka_admin_proto.capture.connection.pairing import (
     EarlyResponse,
     EarlyResponses,
@@ -23,13 +23,19 @@ from kafka_admin_proto.capture.connection.pairing import (
     RequestTable,
 )
 from kafka_admin_proto.capture.connection.sasl import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
-from kafka_admin_proto.capture.connection.token_guard import TokenGuard, looks_like_a_request
+from kafka_admin_proto.capture.connection.token_guard import (
+    Exposure,
+    TokenGuard,
+    looks_like_a_request,
+)
 from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
 from kafka_admin_proto.capture.frames import (
     PREFIX_BYTES,
     DecodedFrame,
     Direction,
+    FrameOrigin,
     codec_of,
+    frame_of_bytes,
     frame_of_payload,
 )
 from kafka_admin_proto.capture.options import DecodeOptions
@@ -46,6 +52,7 @@ _STATEFUL_RESPONSES = frozenset({SASL_AUTHENTICATE_KEY, ENVELOPE_KEY})
 #: How long, and in how many bytes, responses wait for a request that the capture has later.
 _EARLY_US = 1_000_000
 _MAX_EARLY_BYTES = 8 * 1024 * 1024
+_HARMLESS = Exposure()
 
 
 class Exchange:
@@ -54,14 +61,14 @@ class Exchange:
     def __init__(
         self,
         state: states.ConnectionState,
-        origin: Origin,
+        endpoints: Endpoints,
         options: DecodeOptions,
         topic_names: TopicNameIndex,
         out: list[DecodedFrame],
         unanswered: list[DecodedFrame],
         client_has_gap: Callable[[], bool],
     ) -> None:
-        self._origin = origin
+        self._endpoints = endpoints
         self._options = options
         self._names = topic_names
         self._out = out
@@ -79,17 +86,22 @@ class Exchange:
 
     def request(self, data: bytes, offset: int, ts: int) -> DecodedFrame | None:
         """Decode a frame of the client; None for a SASL token without a header."""
-        request = read_request(data, body=False, dialect=self._options.dialect, offset=4)
-        if self.sasl.raw_tokens:
+        # The api key is looked at before the header, so that both parts are read in one call.
+        wanted = self._wants(int.from_bytes(data[4:6], "big", signed=True), _STATEFUL_REQUESTS)
+        reads = wanted or self.guard.must_decode
+        raw_tokens = self.sasl.raw_tokens
+        request = read_request(
+            data, body=reads and not raw_tokens, dialect=self._options.dialect, offset=4
+        )
+        if raw_tokens:
             is_request = request.api is not None and looks_like_a_request(request)
             if not (self.sasl.agreed or is_request):
                 self.sasl.from_client(data[PREFIX_BYTES:])
                 self._token(data, offset, ts)
                 return None
             self.sasl.raw_tokens = False
-        wanted = self._wants(request.api_key, _STATEFUL_REQUESTS)
-        if wanted or self.guard.must_decode:
-            request.read_body()
+            if reads:
+                request.read_body()
         codec = codec_of(request)
         exposure = self.guard.request(request, codec)
         if not wanted:
@@ -97,8 +109,8 @@ class Exchange:
         if request.api_key == API_VERSIONS_KEY and request.error is None:
             self._read_software(request.body)
         frame = frame_of_payload(
-            request, data, PREFIX_BYTES, codec, may_be_token=exposure.may_be_token,
-            may_be_secret=exposure.may_be_secret, **self._known(offset, ts),
+            request, data, PREFIX_BYTES, codec, self._origin(offset, ts),
+            may_be_token=exposure.may_be_token, may_be_secret=exposure.may_be_secret,
         )  # fmt: skip
         self._expect(frame, ts)
         self._out.append(frame)
@@ -200,9 +212,7 @@ class Exchange:
             body=wanted or self.guard.must_decode,
         )  # fmt: skip
         self.kafka_seen = True
-        known: dict[str, Any] = _from_request(request, ts)
-        if response.error is not None:
-            known |= self.guard.undecoded()._asdict()
+        exposure = _HARMLESS if response.error is None else self.guard.undecoded()
         if not wanted:
             response.body = None
         codec = codec_of(response)
@@ -213,8 +223,10 @@ class Exchange:
             failed = _field(response.body, "error_code") != 0
             self.sasl.from_server(_field(response.body, "auth_bytes") or b"", failed=failed)
         frame = frame_of_payload(
-            response, data, PREFIX_BYTES, codec, **self._known(offset, ts), **known
-        )
+            response, data, PREFIX_BYTES, codec, self._origin(offset, ts),
+            client_id=request.client_id, latency_us=max(ts - request.ts, 0), request=request.frame,
+            may_be_token=exposure.may_be_token, may_be_secret=exposure.may_be_secret,
+        )  # fmt: skip
         self._out.append(frame)
         if request.enclosed is not None and whole:
             self._enclosed_response(frame, request.enclosed)
@@ -247,11 +259,10 @@ class Exchange:
         )
         # The size may be damaged, and the bytes several frames: none behind the header is shown.
         error = FrameError(fault, offset=len(data), expected=f"{size} bytes")
-        known: dict[str, Any] = {"error": error, "may_be_secret": True}
         if not from_client:
             self.answer_early(ts, hurry=True)
         find = self._truncated_request if from_client else self._truncated_response
-        frame = find(data, offset, ts, known)
+        frame = find(data, offset, ts, error)
         self.guard.bytes_missing()
         if frame is not None:
             self._out.append(frame)
@@ -259,11 +270,11 @@ class Exchange:
         direction: Direction = "request" if from_client else "response"
         self.emit(
             "data" if from_client is None else direction, data, offset, ts,
-            header_offset=PREFIX_BYTES, may_be_token=True, **known,
+            header_offset=PREFIX_BYTES, may_be_token=True, may_be_secret=True, error=error,
         )  # fmt: skip
 
     def _truncated_request(
-        self, data: bytes, offset: int, ts: int, known: dict[str, Any]
+        self, data: bytes, offset: int, ts: int, error: FrameError
     ) -> DecodedFrame | None:
         request = read_request(data, body=False, dialect=self._options.dialect, offset=4)
         if request.header is None:
@@ -271,8 +282,8 @@ class Exchange:
         codec = codec_of(request)
         exposure = self.guard.request(request, codec, truncated=True)
         frame = frame_of_payload(
-            request, data, PREFIX_BYTES, codec, may_be_token=exposure.may_be_token,
-            **self._known(offset, ts), **known,
+            request, data, PREFIX_BYTES, codec, self._origin(offset, ts),
+            may_be_token=exposure.may_be_token, may_be_secret=True, error=error,
         )  # fmt: skip
         self._expect(frame, ts)
         if frame.api_key == SASL_HANDSHAKE_KEY:
@@ -280,7 +291,7 @@ class Exchange:
         return frame
 
     def _truncated_response(
-        self, data: bytes, offset: int, ts: int, known: dict[str, Any]
+        self, data: bytes, offset: int, ts: int, error: FrameError
     ) -> DecodedFrame | None:
         request = self._take(data)
         if request is None:
@@ -290,17 +301,16 @@ class Exchange:
             dialect=self._options.dialect, offset=4,
         )  # fmt: skip
         return frame_of_payload(
-            response, data, PREFIX_BYTES, codec_of(response),
-            may_be_token=self.guard.undecoded().may_be_token,
-            **_from_request(request, ts), **self._known(offset, ts), **known,
+            response, data, PREFIX_BYTES, codec_of(response), self._origin(offset, ts),
+            client_id=request.client_id, latency_us=max(ts - request.ts, 0), request=request.frame,
+            may_be_token=self.guard.undecoded().may_be_token, may_be_secret=True, error=error,
         )  # fmt: skip
 
     # Frames without a header that could be read ------------------------------------------------
 
     def emit(self, direction: Direction, data: bytes, offset: int, ts: int, **known: Any) -> None:
         """Append a frame of bytes that have no header."""
-        origin = self._known(offset, ts)
-        self._out.append(DecodedFrame(direction=direction, data=data, **origin, **known))
+        self._out.append(frame_of_bytes(direction, data, self._origin(offset, ts), **known))
 
     def _token(self, data: bytes, offset: int, ts: int) -> None:
         self.emit("data", data, offset, ts, header_offset=PREFIX_BYTES, is_token=True)
@@ -308,22 +318,12 @@ class Exchange:
     def _wants(self, api_key: int, stateful: frozenset[int]) -> bool:
         return api_key in stateful or self._options.reads_body(api_key)
 
-    def _known(self, offset: int, ts: int) -> dict[str, Any]:
-        """The fields of a frame that are known before its bytes are read."""
-        fields = self._origin.fields(offset, ts)
-        fields["principal"] = self.sasl.principal
-        fields["client_software"] = self.software
-        fields["topic_names"] = self._names.now()
-        return fields
-
-
-def _from_request(request: PendingRequest, ts: int) -> dict[str, Any]:
-    """The fields of a response that come from its request."""
-    return {
-        "client_id": request.client_id,
-        "latency_us": max(ts - request.ts, 0),
-        "request": request.frame,
-    }
+    def _origin(self, offset: int, ts: int) -> FrameOrigin:
+        ends = self._endpoints
+        return FrameOrigin(
+            ends.capture, ends.name, offset, ts, ends.client_text, ends.server_text,
+            self.sasl.principal, self.software, self._names.now(),
+        )  # fmt: skip
 
 
 def _field(body: Any, name: str) -> Any:

@@ -17,7 +17,12 @@ from kafka_admin_proto.capture.connection.sasl import SaslExchange
 from kafka_admin_proto.capture.connection.stream_decoder import StreamState
 from kafka_admin_proto.capture.connection.token_guard import TokenGuard
 from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex, TopicNamesAt
-from kafka_admin_proto.capture.frames import DecodedFrame, codec_of, frame_of_payload
+from kafka_admin_proto.capture.frames import (
+    DecodedFrame,
+    FrameOrigin,
+    codec_of,
+    frame_of_payload,
+)
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.tcp.protocol_detection import ForeignTraffic
 from kafka_admin_proto.errors import KafkaAdminProtoError
@@ -34,12 +39,13 @@ class StateError(KafkaAdminProtoError):
 class KeptFrame(msgspec.Struct):
     """The frame of a pending request; its header and body are read again from ``data``.
 
-    ``ordinal`` is that of the packet up to which names of topics were known.
+    Names of topics were known up to the packet ``ordinal``. The rest as in `FrameOrigin`.
     """
 
     data: bytes
     header_offset: int
     ordinal: int
+    may_be_secret: bool
     capture: str
     connection: str | None
     stream_offset: int
@@ -49,7 +55,6 @@ class KeptFrame(msgspec.Struct):
     principal: str | None
     client_software: str | None
     forwarded: bool
-    may_be_secret: bool
 
 
 class PendingState(msgspec.Struct):
@@ -147,12 +152,15 @@ def _pending(state: PendingState, options: DecodeOptions, names: TopicNameIndex)
 
 
 def _frame(kept: KeptFrame, options: DecodeOptions, names: TopicNameIndex) -> DecodedFrame:
-    known = msgspec.structs.asdict(kept)
-    data, offset, ordinal = known.pop("data"), known.pop("header_offset"), known.pop("ordinal")
-    request = read_request(data, dialect=options.dialect, offset=offset)
+    request = read_request(kept.data, dialect=options.dialect, offset=kept.header_offset)
+    origin = FrameOrigin(
+        kept.capture, kept.connection, kept.stream_offset, kept.ts, kept.client, kept.server,
+        kept.principal, kept.client_software, names.at(kept.ordinal), kept.forwarded,
+    )  # fmt: skip
     return frame_of_payload(
-        request, data, offset, codec_of(request), topic_names=names.at(ordinal), **known
-    )
+        request, kept.data, kept.header_offset, codec_of(request), origin,
+        may_be_secret=kept.may_be_secret,
+    )  # fmt: skip
 
 
 _encoder = msgspec.msgpack.Encoder()

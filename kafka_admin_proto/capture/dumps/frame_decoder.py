@@ -11,6 +11,7 @@ from kafka_admin_proto.capture.dumps.payloads import PayloadReader
 from kafka_admin_proto.capture.frames import (
     PREFIX_BYTES,
     DecodedFrame,
+    FrameOrigin,
     codec_of,
     frame_of_payload,
 )
@@ -113,8 +114,9 @@ class FrameDecoder:
         codec = codec_of(payload)
         exposure = self._guard.frame(payload, codec)
         return frame_of_payload(
-            payload, data, header_offset, codec, capture=capture, line=block.line,
-            stream_offset=offset, **exposure._asdict(),
+            payload, data, header_offset, codec,
+            FrameOrigin(capture, stream_offset=offset, line=block.line),
+            may_be_token=exposure.may_be_token, may_be_secret=exposure.may_be_secret,
         )  # fmt: skip
 
     def _read(self, data: bytes, offset: int) -> Request | Response | None:
