@@ -139,7 +139,8 @@ def write_tsv(records: Iterable[dict[str, Any]]) -> None:
 
 
 def _dumps(record: dict[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False)
+    # The body may be JSON text already, as a msgspec.Raw.
+    return json.dumps(record, ensure_ascii=False, default=msgspec.json.decode)
 
 
 def _cell(value: Any) -> str:

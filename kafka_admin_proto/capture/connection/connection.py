@@ -38,6 +38,7 @@ class Connection:
     ) -> None:
         self._options = options
         self.endpoints: Endpoints = Endpoints(state.ends, state.suffix, state.client)
+        self.endpoints.capture = state.capture
         self._exchange = Exchange(
             state, self.endpoints, options, topic_names, out, unanswered, self._client_has_gap
         )
@@ -56,6 +57,7 @@ class Connection:
             ends=endpoints.ends,
             suffix=endpoints.suffix,
             client=endpoints.client,
+            capture=endpoints.capture,
             streams=(self.streams[0].state(), self.streams[1].state()),
             pending=states.pending_states(exchange.pending),
             early=list(exchange.early.waiting),

@@ -71,16 +71,17 @@ class PendingState(msgspec.Struct):
 class ConnectionState(msgspec.Struct, omit_defaults=True):
     """All that a connection needs to go on.
 
-    ``client`` is the end that is the client, None as long as it is not known; ``capture`` is the
-    file of its last packet. ``kafka_seen``: a
-    request or a pair has decoded; ``implausible`` counts the requests before that which cannot be
-    Kafka's. ``foreign`` is there once the connection was found not to speak Kafka.
+    ``capture`` is the file of the last packet. ``client`` is the end that is the client, None as
+    long as it is not known. ``kafka_seen``: a request or a pair has decoded; ``implausible`` counts
+    the requests before that which cannot be Kafka's. ``foreign`` is there once the connection was
+    found not to speak Kafka.
     """
 
     ends: tuple[str, str]
     suffix: str
     client: int | None
     streams: tuple[StreamState, StreamState]
+    capture: str = ""
     pending: list[tuple[int, list[PendingState]]] = []
     early: list[EarlyResponse] = []
     sasl: SaslExchange = msgspec.field(default_factory=SaslExchange)
@@ -89,7 +90,6 @@ class ConnectionState(msgspec.Struct, omit_defaults=True):
     kafka_seen: bool = False
     implausible: int = 0
     foreign: ForeignTraffic | None = None
-    capture: str = ""
 
 
 class ConversationState(msgspec.Struct, omit_defaults=True):

@@ -27,6 +27,7 @@ from kafka_admin_proto.cli.output import (
 )
 from kafka_admin_proto.errors import TrailingBytesError
 from kafka_admin_proto.protocol.error_codes import error_label
+from kafka_admin_proto.wire.engine import compiled
 from kafka_admin_proto.wire.secrets import MASK
 
 #: Rows of a table that are laid out together: a long capture does not wait for its end.
@@ -156,7 +157,8 @@ def _write_json(frames: Shown, options: _Options) -> None:
 
 
 def _write_jsonl(frames: Shown, options: _Options) -> None:
-    write_json_lines(_rows(frames, options))
+    # With the engine, bodies become text without builtins in between.
+    write_json_lines(_rows(frames, options | {"json_body": compiled is not None}))
 
 
 def _write_tsv(frames: Shown, options: _Options) -> None:
