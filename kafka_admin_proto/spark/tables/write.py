@@ -108,7 +108,10 @@ def _tables(groups: Sequence[Group]) -> Iterator[pa.Table]:
 
 
 class DatedWriter:
-    """Writes rows into a folder for each date; a file is there when it is whole."""
+    """Writes rows into a folder for each date; a file is there when it is whole.
+
+    A table without rows is an empty folder, so that readers know it from one that is missing.
+    """
 
     def __init__(self, name: str, folder: Path) -> None:
         self._schema = undated(TABLES[name])
@@ -116,6 +119,7 @@ class DatedWriter:
         self._writers: dict[str, tuple[pq.ParquetWriter, Path, Path]] = {}
 
     def __enter__(self) -> DatedWriter:
+        self._folder.mkdir(parents=True, exist_ok=True)
         return self
 
     def __exit__(self, kind: object, *about_error: object) -> None:

@@ -270,3 +270,4 @@ def test_samples(spark: SparkSession, tmp_path: Path, name: Path) -> None:
     make(spark, tmp_path / "out", [name])
     assert frames_in(spark, tmp_path / "out") == by_one_process([name])
     assert rows_of(spark, tmp_path / "out", "problems") == []
+    assert all((tmp_path / "out" / each).is_dir() for each in TABLES)
