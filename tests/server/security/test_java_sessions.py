@@ -1,0 +1,39 @@
+"""Java's client in sessions that end (KIP-368): it authenticates again on the same connection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.java_tool import JavaTool
+from tests.oracle import require_oracle
+from tests.server.security.secured import PASSWORDS, Certificates, secured_cluster
+from tools.oracles.jars import fetch
+
+TOOL = Path(__file__).parents[2] / "java" / "SessionTool.java"
+_MODULES = {
+    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
+    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
+    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
+}
+_TIMES = 2
+#: A client authenticates again when 85 to 95 % of it are over, and a broker refuses one that does
+#: so within a second.
+_SESSION_MS = 1500
+
+
+@pytest.mark.exhaustive
+def test_it_authenticates_again(certificates: Certificates) -> None:
+    require_oracle()
+    slf4j = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
+    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *slf4j]))
+    try:
+        configs = {"listener.name.sasl.connections.max.reauth.ms": str(_SESSION_MS)}
+        with secured_cluster(certificates, configs=configs) as cluster:
+            login = f"bob {PASSWORDS['bob']} {_TIMES}"
+            address = cluster.addresses("SASL")
+            lines = [f"{address} {name} {module} {login}" for name, module in _MODULES.items()]
+            assert tool.ask(lines) == ["0"] * len(lines)
+    finally:
+        tool.close()
