@@ -27,9 +27,10 @@ from kafka_admin_proto.server.brokers.lifecycle import BrokerState, Lifecycle
 from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import DIALECTS, served_apis
-from kafka_admin_proto.server.network.connection import NodeConnection, Service, Trace
+from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.limits import Guard, NetworkLimits, frame_bytes, limits_of
 from kafka_admin_proto.server.network.node import Listener, Node
+from kafka_admin_proto.server.network.service import Service, Trace
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:

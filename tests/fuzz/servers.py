@@ -19,9 +19,10 @@ from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import served_apis
-from kafka_admin_proto.server.network.connection import Access, NodeConnection, Service
+from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.limits import Guard, NetworkLimits
 from kafka_admin_proto.server.network.node import Listener, Node
+from kafka_admin_proto.server.network.service import Access, Service
 from tests.fuzz import connections
 from tests.fuzz import seeds as made
 from tests.fuzz.choice import SIZE, Choice, number_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,6 @@ from kafka_admin_proto.protocol.connection import (
     PAUSED,
     Authenticated,
     ConnectionClosed,
-    Limits,
     RequestReceived,
     ServerConnection,
 )
@@ -30,15 +28,11 @@ from kafka_admin_proto.server.failures import REQUEST_TIMED_OUT, ControllerUnava
 from kafka_admin_proto.server.handlers import IN_STEPS, Answer, Caller
 from kafka_admin_proto.server.java import host_address
 from kafka_admin_proto.server.network.node import Listener, Node
-from kafka_admin_proto.server.network.turns import Steps, Turns
+from kafka_admin_proto.server.network.service import Access, Service
+from kafka_admin_proto.server.network.turns import Steps
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
     from kafka_admin_proto.protocol.payloads import Request
-    from kafka_admin_proto.protocol.versions import Api
-    from kafka_admin_proto.server.answers import Answers
-    from kafka_admin_proto.server.faults.faults import Faults
-    from kafka_admin_proto.server.network.limits import Guard
     from kafka_admin_proto.values import Message
 
 #: Bytes of answers that are written at once, about: a client that does not read stops its server.
@@ -49,42 +43,6 @@ _LARGE_BYTES = 128 << 10
 _SMALL_BYTES = 512
 #: How long a broker waits for a controller that a request can be forwarded to.
 _CONTROLLER_S = 60.0
-#: Called with (node, request, response) for each answer.
-Trace = Callable[[int, RequestReceived, "Message"], None]
-
-
-@dataclass
-class Service:
-    """What all connections of a cluster share. ``faults`` is None until there is one.
-
-    ``buffer`` is where the kernel writes what a client sent: it is read at once, so that one does
-    for all connections of an event loop. (The bytes object that a plain protocol gets is made with
-    256 KiB and cut short, for each request.)
-    """
-
-    answers: Answers
-    apis: tuple[Api, ...]
-    limits: Limits
-    buffer: memoryview
-    trace: Trace | None
-    guard: Guard
-    dialect: str = "kafka"
-    faults: Faults | None = None
-    turns: Turns = field(default_factory=Turns)
-
-
-@dataclass(frozen=True)
-class Access:
-    """What a secured listener asks of its clients; ``sasl`` is None where TLS is all.
-
-    A client has ``login_s`` seconds until it is authenticated. One that fails is answered, and its
-    connection closed, after ``failure_delay_s``.
-    """
-
-    sasl: SaslServer | None
-    limits: Limits
-    login_s: float
-    failure_delay_s: float
 
 
 class NodeConnection(asyncio.BufferedProtocol):

@@ -16,7 +16,8 @@ from kafka_admin_proto.protocol.connection import Limits, SaslServer, ScramCrede
 from kafka_admin_proto.protocol.connection.sasl_server import ScramLookup
 from kafka_admin_proto.protocol.connection.scram import LEAST_ITERATIONS
 from kafka_admin_proto.protocol.tls import TlsSettings
-from kafka_admin_proto.server.network.connection import Access, NodeConnection, Service
+from kafka_admin_proto.server.network.connection import NodeConnection
+from kafka_admin_proto.server.network.service import Access, Service
 from kafka_admin_proto.server.security.listeners import (
     MECHANISMS,
     ListenerConfigs,
