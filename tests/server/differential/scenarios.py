@@ -28,6 +28,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.values import Message
+from tests.server.differential.comparison import Comparison
 from tests.server.differential.outages import OutageSides
 from tests.server.differential.real_cluster import RELEASES, both_with_outages
 from tests.server.differential.requests.drawing import TIMEOUT_MS, Step
@@ -74,7 +75,7 @@ class Scenario:
         real, ours = (
             cluster.ask(node - 1, request, version, _WAIT_S) for cluster in self._sides.clusters
         )
-        lines = [] if real == ours else [f"{real!r} and {ours!r}"]
+        lines = Comparison(({}, {})).differences(real, ours)
         self._report(f"asked {node} in vain: {request!r}", lines)
 
     def _report(self, step: str, lines: list[str]) -> None:
