@@ -86,9 +86,12 @@ class Answers:
         """As ``answer`` for an api in ``IN_STEPS``, its records appended at the last step.
 
         Whatever else is answered between two steps, the answer is one to the cluster as it is at
-        the end: it is made anew where that has changed, at last in one piece.
+        the end: it is made anew where that has changed, at last in one piece. A request that
+        quotas or policies hear of is answered once, so in one piece too.
         """
-        if request.dialect != "kafka":
+        state = self._views.state
+        policies = state.create_topic_policy or state.alter_config_policy
+        if request.dialect != "kafka" or policies or state.cluster.quotas:
             answer = self.answer(caller, request)
             assert isinstance(answer, Answer)  # it changes something
             return answer
@@ -101,11 +104,11 @@ class Answers:
                 if stamp == (view.end_offset, view.controller):
                     raise
                 continue
-            if stamp == (view.end_offset, view.controller):
+            if stamp == (view.end_offset, view.controller) and view.quorum.available:
                 break
         else:
             answer = respond(self.view(caller, request), request.api_key, request.body, caller)
-        self._views.state.append(answer.records, answer.staged)
+        state.append(answer.records, answer.staged)
         return answer
 
     def append(self, records: Sequence[Message]) -> None:

@@ -65,11 +65,6 @@ class MutationQuota:
             self._throttle(now_ms)
 
     @property
-    def is_unlimited(self) -> bool:
-        """Whether nothing is counted."""
-        return False
-
-    @property
     def throttle_time_ms(self) -> int:
         """How long the client is to wait from now on."""
         return max(0, int(self._throttled_until_ms - _now_ms()))
@@ -86,11 +81,6 @@ class _Unlimited(MutationQuota):
 
     def take(self, partitions: int) -> None:
         """Nothing is counted."""
-
-    @property
-    def is_unlimited(self) -> bool:
-        """Always."""
-        return True
 
 
 _UNLIMITED = _Unlimited()

@@ -23,6 +23,7 @@ from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.brokers.views import Views
+from kafka_admin_proto.server.failures import ControllerUnavailable
 from kafka_admin_proto.server.handlers import Answer, respond
 from kafka_admin_proto.server.handlers.steps import encode_in_steps, finish
 from kafka_admin_proto.server.network.turns import Steps
@@ -142,6 +143,42 @@ def test_an_answer_is_one_to_the_cluster_of_its_end(most: int) -> None:
     assert exists == {*created}
     assert len(served.state.cluster.topics) == _MANY
     assert count < 10 * _MANY
+
+
+def test_what_policies_hear_of_is_answered_in_one_piece() -> None:
+    heard = list[str]()
+
+    class Policy:
+        def configure(self, configs: Any) -> None:
+            pass
+
+        def validate(self, metadata: Any) -> None:
+            heard.append(metadata.topic)
+
+        def close(self) -> None:
+            pass
+
+    served = Served()
+    served.state.create_topic_policy = Policy()
+    question = seen(*large_requests()[0])
+    steps = Answers(Views(served.state)).in_steps(asked(1, question), question)
+    answer, count = ended(steps, lambda _: None)
+    assert count == 0
+    assert heard == [name for name, _, _ in rows_of(answer.response)]
+
+
+def test_nothing_is_written_when_the_controller_has_gone() -> None:
+    served = Served()
+    question = seen(*large_requests()[0])
+    before = served.state.end_offset
+
+    def end(step: int) -> None:
+        served.state.quorum.available = False
+
+    steps = Answers(Views(served.state)).in_steps(asked(1, question), question)
+    with pytest.raises(ControllerUnavailable):
+        ended(steps, end)
+    assert served.state.end_offset == before
 
 
 def test_others_are_answered_between_the_steps() -> None:

@@ -84,8 +84,7 @@ def in_steps(
             results.append(CreatePartitionsTopicResult(topic.name))
         except ApiFailure as failure:
             results.append(CreatePartitionsTopicResult(topic.name, failure.code, failure.message))
-        if quota.is_unlimited:
-            yield
+        yield
     response = CreatePartitionsResponse(quota.throttle_time_ms, results)
     return Answer(response, [] if request.validate_only else records)
 

@@ -163,10 +163,8 @@ def _create(
 ) -> Generator[None, None, tuple[list[CreatableTopicResult], list[NewTopic]]]:
     """Each topic's result, and those that can be created.
 
-    Raises ApiFailure for a request that would make too many records. What counts or hears of a
-    topic, a quota or a policy, does so once: there are no steps then.
+    Raises ApiFailure for a request that would make too many records.
     """
-    once = state.create_topic_policy or state.alter_config_policy or not quota.is_unlimited
     if sum(_partitions_asked(state, each) for each in topics) > MOST_RECORDS:
         raise ApiFailure(POLICY_VIOLATION, "Excessively large number of partitions per request.")
     results, created, records = [], [], 0
@@ -186,8 +184,7 @@ def _create(
                 POLICY_VIOLATION, "Unable to perform excessively large batch operation."
             )
         results.append(new.result)
-        if not once:
-            yield
+        yield
     return results, created
 
 

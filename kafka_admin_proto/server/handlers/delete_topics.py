@@ -108,14 +108,15 @@ def in_steps(
     records: list[Message] = []
     for topic_id, name in deleted.items():
         try:
-            if not quota.is_unlimited:
-                quota.take(len(state.cluster.topics[topic_id].partitions))
+            topic = state.topic_by_id(topic_id)
+            if topic is not None:  # else it went between two steps, and all begins again
+                quota.take(len(topic.partitions))
         except ApiFailure as failure:
             add(name, topic_id, failure.code, failure.message)
             continue
         add(name, topic_id)
         records.append(RemoveTopicRecord(topic_id))
-        if quota.is_unlimited and not len(records) % _TOPICS_AT_ONCE:
+        if not len(records) % _TOPICS_AT_ONCE:
             yield
     return Answer(DeleteTopicsResponse(quota.throttle_time_ms, results), records)
 

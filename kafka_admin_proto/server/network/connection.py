@@ -292,8 +292,12 @@ class NodeConnection(asyncio.BufferedProtocol):
         if self._transport is None:  # its client is gone
             return
         self._held = False
-        self.write(self._answered(event, answer))
-        self._read_on()
+        try:
+            self.write(self._answered(event, answer))
+        except Exception as error:
+            self._fail(error)
+        else:
+            self._read_on()
 
     def _stop_steps(self, event: RequestReceived, error: Exception) -> None:
         """A request of several slices has no answer; one without a controller waits for it."""
