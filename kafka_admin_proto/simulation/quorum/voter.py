@@ -13,6 +13,9 @@ from typing import Any
 from uuid import UUID
 
 from kafka_admin_proto.messages.fetch_request import FetchRequest
+from kafka_admin_proto.messages.kip_516.begin_quorum_epoch_request import (
+    BeginQuorumEpochRequest,
+)
 from kafka_admin_proto.messages.kip_516.end_quorum_epoch_request import EndQuorumEpochRequest
 from kafka_admin_proto.messages.kip_516.vote_request import VoteRequest
 from kafka_admin_proto.simulation.node import Cancel, NodeContext, Request
@@ -50,7 +53,7 @@ class Voter:
         self.context: NodeContext = context
         self.folder: MetadataFolder = folder
         self.voters: Sequence[int] = voters
-        self.quorum: QuorumState = self.make_state()
+        self.quorum: QuorumState = QuorumState(context.node_id, folder.save, folder.saved())
         self.fetching: Fetching = Fetching(self)
         self._granted: set[int] = set()
         self._rejected: set[int] = set()
@@ -63,10 +66,6 @@ class Voter:
         #: Grows with each change of role or epoch: what was sent before does not count any more.
         self.term: int = 0
 
-    def make_state(self) -> QuorumState:
-        """The rules that this node goes by, with what its last life has saved."""
-        return QuorumState(self.context.node_id, self.folder.save, self.folder.saved())
-
     # ---- what the world calls
 
     def start(self) -> None:
@@ -77,10 +76,16 @@ class Voter:
         """Answer a request; a Fetch may wait."""
         if isinstance(request.body, FetchRequest):
             return self.fetching.answer(request)
-        found = self._answer(request.body)  # type: ignore[arg-type]
+        body = request.body
+        assert isinstance(body, VoteRequest | BeginQuorumEpochRequest | EndQuorumEpochRequest)
+        if draft.is_of_another_cluster(body):
+            return draft.refusal(body)
+        if code := self.fetching.knows(draft.topic_id_of(body)):
+            return draft.response(body, self.quorum, code)
+        found = self._answer(body)
         self.settle()
-        if isinstance(request.body, EndQuorumEpochRequest):
-            self._hurry(request.body)
+        if isinstance(body, EndQuorumEpochRequest):
+            self._hurry(body)
         return found
 
     def state(self) -> dict[str, Any]:
@@ -110,10 +115,6 @@ class Voter:
             if not topic_id_to_text(found).startswith("-"):
                 return found
 
-    def knows(self, topic_id: UUID) -> int:
-        """The code for a request with that id of the metadata topic, 0 where it fits."""
-        return self.fetching.knows(topic_id)
-
     # ---- answers
 
     @property
@@ -122,10 +123,6 @@ class Voter:
         return self.context.node_id in self.voters
 
     def _answer(self, body: draft.VoterRequest) -> Message:
-        if draft.is_of_another_cluster(body):
-            return draft.refusal(body)
-        if code := self.knows(draft.topic_id_of(body)):
-            return draft.response(body, self.quorum, code)
         if isinstance(body, VoteRequest):
             code, granted = self.quorum.vote(draft.question_of(body), self.fetching.log.end)
             return draft.response(body, self.quorum, code, granted=granted)

@@ -18,14 +18,15 @@ from kafka_admin_proto.protocol import read_response, write_request
 from kafka_admin_proto.protocol.frames import frame
 from kafka_admin_proto.simulation.quorum.folder import MetadataFolder, MetadataLog
 from kafka_admin_proto.simulation.quorum.state import LogEnd
-from kafka_admin_proto.topic_ids import topic_id_from_text
+from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 from tools.clusters import HOST, NEWEST_BROKER, class_path, free_ports
-from tools.clusters.processes import JVM_OPTIONS, START_S, log_options, start_java, wait_for_port
+from tools.clusters.processes import JVM_OPTIONS, log_options, start_java, wait_for_port
 from tools.oracles.jars import fetch_runtime
 
 NODE_ID, OTHERS = 1, (2, 3)
 CLUSTER_ID = "b25lIG9mIGEga2luZA"
+DIRECTORY_ID = UUID(int=1 << 127 | 77, version=4)
 LOG_END = LogEnd(3, 3)
 _LONG_MS = 3_600_000
 #: Seconds for one answer, and until a node that ends itself has ended.
@@ -63,27 +64,20 @@ class RealController:
     def start(self) -> None:
         """Start it on the log as it was at first: what a former life has promised is gone."""
         self.end()
-        tool = ["kafka.tools.StorageTool", "format", "--ignore-formatted", "-t", CLUSTER_ID]
-        self._java(*tool, "-c", "broker.properties").wait(START_S)
         log = self._folder / "data" / "__cluster_metadata-0"
-        log.mkdir(exist_ok=True)
+        log.mkdir(parents=True, exist_ok=True)
+        (log.parent / "meta.properties").write_text(
+            f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={NODE_ID}\n"
+            f"directory.id={topic_id_to_text(DIRECTORY_ID)}\n"
+        )
         for file in log.iterdir():
             file.unlink()
         (log / _LOG).write_bytes(_records())
-        self.process = self._java("kafka.Kafka", "broker.properties")
+        options = [*JVM_OPTIONS, *log_options(NEWEST_BROKER, self._folder, requests=False)]
+        command = [*options, "-cp", class_path(self._jars), "kafka.Kafka", "broker.properties"]
+        self.process = start_java(command, self._folder)
         wait_for_port(self._port, self.process)
         self._socket = socket.create_connection((HOST, self._port), _ANSWER_S)
-
-    def _java(self, *command: str) -> subprocess.Popen[bytes]:
-        options = [*JVM_OPTIONS, *log_options(NEWEST_BROKER, self._folder, requests=False)]
-        return start_java([*options, "-cp", class_path(self._jars), *command], self._folder)
-
-    @property
-    def directory_id(self) -> UUID:
-        """The id of its log directory, as ``meta.properties`` has it."""
-        lines = (self._folder / "data" / "meta.properties").read_text().splitlines()
-        found = dict(line.split("=", 1) for line in lines if "=" in line)
-        return topic_id_from_text(found["directory.id"])
 
     def ask(self, request: Message, version: int) -> Any:
         """Its response; OSError where it ends instead."""

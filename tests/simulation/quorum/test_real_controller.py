@@ -24,6 +24,7 @@ from tests.everything import SEED
 from tests.oracle import require_oracle
 from tests.simulation.quorum.controller import (
     CLUSTER_ID,
+    DIRECTORY_ID,
     LOG_END,
     NODE_ID,
     OTHERS,
@@ -45,8 +46,8 @@ def controller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealControl
         yield started
 
 
-def our_voter(controller: RealController) -> ShippedVoter:
-    return ShippedVoter(NODE_ID, CLUSTER_ID, controller.directory_id, LOG_END, LOG_END.epoch)
+def our_voter() -> ShippedVoter:
+    return ShippedVoter(NODE_ID, CLUSTER_ID, DIRECTORY_ID, LOG_END, LOG_END.epoch)
 
 
 class Drawn:
@@ -132,8 +133,8 @@ class Drawn:
 
 
 def test_drawn_requests(controller: RealController) -> None:
-    ours = our_voter(controller)
-    drawn = Drawn(Random(SEED), ours, controller.directory_id)
+    ours = our_voter()
+    drawn = Drawn(Random(SEED), ours, DIRECTORY_ID)
     asked: list[object] = []
     seen: set[tuple[int, int]] = set()
     while len(asked) < REQUESTS:
@@ -195,7 +196,7 @@ def test_what_ends_a_node(controller: RealController, name: str) -> None:
     assert controller.process is not None
     if controller.process.poll() is not None:
         controller.start()
-    ours = our_voter(controller)
+    ours = our_voter()
     ours.answer(harmless)
     assert controller.ask(harmless, 0).error_code == 0
     with pytest.raises(InconsistentLeaderError):
