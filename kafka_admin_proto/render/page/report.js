@@ -90,7 +90,31 @@ function filtered(table) {
   });
 }
 
+// ---- a table that is wider than its box has a paragraph for each row instead
+
+const widths = new WeakMap();
+
+function fit(table) {
+  const width = table.parentElement.clientWidth;
+  if (widths.get(table) === width) return;
+  widths.set(table, width);
+  if (table.tBodies[0].rows.length && !("name" in table.tBodies[0].rows[0].cells[0].dataset)) {
+    const names = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+    for (const row of table.tBodies[0].rows) {
+      [...row.cells].forEach((cell, column) => { cell.dataset.name = names[column]; });
+    }
+  }
+  table.classList.remove("stacked");
+  table.classList.toggle("stacked", table.offsetWidth > width);
+}
+
+const fitted = new ResizeObserver((changes) => requestAnimationFrame(() => {
+  for (const { target } of changes) fit(target.firstElementChild);
+}));
+
 for (const table of document.querySelectorAll("table")) {
   sortable(table);
   if (table.dataset.filter !== undefined) filtered(table);
+  fit(table);
+  fitted.observe(table.parentElement);
 }
