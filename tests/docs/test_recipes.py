@@ -9,8 +9,8 @@ import pytest
 from tests.docs.pages import DOCS, code_blocks, run_page
 
 RECIPES = sorted(path.name for path in (DOCS / "recipes").glob("*.md") if path.name != "index.md")
-#: Hypothesis takes seconds there.
-SLOW = {"own-message.md"}
+#: These start pytest, which takes seconds.
+SLOW = {"own-message.md", "test-broker.md", "topic-policy.md"}
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,9 @@ def _message(spec: MessageSpec, *, alone: bool) -> list[str]:
     rows = list(_fields(spec, spec.fields))
     if rows:
         lines += [f"{level} Fields{_of(spec, alone)}", ""]
-        lines += [*table(["Field", "Type", "Versions", "What it is"], rows), ""]
+        # A class of its own: on a phone each row becomes a paragraph.
+        lines += ['<div class="fields" markdown>', ""]
+        lines += [*table(["Field", "Type", "Versions", "What it is"], rows), "", "</div>", ""]
     else:
         lines += ["It has no fields.", ""]
     if len(list(spec.valid_versions)) > 1:

@@ -1,0 +1,41 @@
+"""Every code block of every page is run by a test, or says in front of it why it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.docs.pages import DOCS, ROOT, code_blocks
+
+#: Languages of blocks that a reader would run.
+_RUN = {"python", "sh", "console"}
+#: Pages whose blocks are run by a test that is not ``run_page``'s, and how many these are.
+RUN_BY: dict[str, tuple[str, int]] = {
+    "drafts.md": ("tests/docs/test_drafts.py tests/cli/admin/test_drafts.py", 3),
+    "kafka-shell.md": ("tests/cli/admin/test_docs.py", 8),
+    "server-brokers.md": ("tests/server/brokers/test_docs.py", 1),
+    "server-faults.md": ("tests/server/faults/test_docs.py", 1),
+    "server-security.md": ("tests/docs/test_server_security.py", 2),
+    "spark.md": ("tests/spark/test_docs.py", 2),
+}
+#: Pages that ``run_page`` runs from their first block to their last.
+RUN_WHOLE = {"index.md", "start.md"}
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_block_is_accounted_for(name: str) -> None:
+    blocks = [
+        each for each in code_blocks((DOCS / name).read_text("utf-8")) if each.language in _RUN
+    ]
+    left = [each for each in blocks if not each.reason]
+    if name in RUN_WHOLE or name.startswith("recipes/"):
+        return
+    tests, count = RUN_BY.get(name, ("", 0))
+    assert len(left) == count, [each.line for each in left]
+    assert all((ROOT / test).is_file() for test in tests.split())
+
+
+def test_reasons_are_words() -> None:
+    for name in PAGES:
+        for block in code_blocks((DOCS / name).read_text("utf-8")):
+            assert not block.reason or len(block.reason.split()) > 3, (name, block.line)
