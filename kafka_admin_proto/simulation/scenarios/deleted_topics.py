@@ -1,8 +1,15 @@
-"""The text's scenarios of a topic that is deleted and created again: lines 55 to 75."""
+"""The text's scenarios of a topic that is deleted and created again: lines 38 to 75.
+
+Each is a function of a seed and of how many of its steps are played; a step is a sentence of the
+trace and the events behind it.
+"""
 
 from __future__ import annotations
 
-from kafka_admin_proto.simulation.rules import TEXT, Rules
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from kafka_admin_proto.simulation.controller.topics import Topic
 from kafka_admin_proto.simulation.scenarios.cluster import Cluster
 from kafka_admin_proto.simulation.world.world import World
 
@@ -10,31 +17,68 @@ from kafka_admin_proto.simulation.world.world import World
 _BROKERS = (3, 1, 2)
 _CONTROLLER, _B1, _B2 = _BROKERS
 _TOPIC = "A"
+_RECORDS = 3
 
 
-def stale_read(seed: int, steps: int, rules: Rules = TEXT) -> World:
+def stale_read(seed: int, steps: int) -> World:
     """A leader that has heard nothing of a deletion gives no record to who asks for the new topic.
 
-    ``steps`` records are written to the old topic, one at least.
+    Step 5 of the text says id0; it is id1 that B2 has heard of.
     """
-    cluster = Cluster(seed, brokers=_BROKERS, rules=rules, record_states=True)
+    return _play(seed, steps, _stale_read)
+
+
+def stale_state(seed: int, steps: int) -> World:
+    """A replica that missed its StopReplica meets the new topic: its log makes place."""
+    return _play(seed, steps, _stale_state)
+
+
+def delete(seed: int, steps: int) -> World:
+    """A deletion is answered while a replica's broker is down, and collected in the background.
+
+    The broker stays down until the controller gives up, and is cleaned by the FULL that it starts
+    with.
+    """
+    return _play(seed, steps, _delete)
+
+
+def bump(seed: int, steps: int) -> World:
+    """The bump of the protocol finds topics without ids, and a deletion that is staged."""
+    return _play(seed, steps, _bump, topic_ids=False)
+
+
+def _play(
+    seed: int, steps: int, story: Callable[[Cluster], Iterator[None]], *, topic_ids: bool = True
+) -> World:
+    """The first steps of a story, one at least."""
+    cluster = Cluster(seed, brokers=_BROKERS, topic_ids=topic_ids, record_states=True)
+    for _ in islice(story(cluster), max(1, steps)):
+        pass
+    return cluster.world
+
+
+def _stale_read(cluster: Cluster) -> Iterator[None]:
     world = cluster.world
     world.step("1. Broker B1 is a leader for topic partition A_p0_id0")
     old = cluster.create(_TOPIC, {0: [_B1, _B2]})
     cluster.settle()
-    for _ in range(max(1, steps)):
-        cluster.client.produce(_B1, _TOPIC, old.topic_id, 0)
+    _write(cluster, _B1, old)
     world.run(200)
+    yield
     world.network.cut(_CONTROLLER, _B1)
     world.step("2. Topic A id0 is deleted")
     cluster.delete(_TOPIC)
+    yield
     world.step("3. Topic A id1 is created")
     new = cluster.create(_TOPIC, {0: [_B1, _B2]})
+    yield
     world.step("4. Broker B1 has received neither LeaderAndIsr nor StopReplica for A_p0_id0")
+    yield
     world.step("5. Broker B2 has received LeaderAndIsr for A_p0_id1, and starts fetching from B1")
     assert new.topic_id is not None, "the protocol has topic ids"
     cluster.client.fetch(_B1, _TOPIC, new.topic_id, 0)
     world.run(1_000)
+    yield
     world.step("B1 is reached again: A_p0_id0 goes, A_p0_id1 is there, and B2 fetches it")
     world.network.heal(_CONTROLLER, _B1)
     cluster.settle()
@@ -42,91 +86,93 @@ def stale_read(seed: int, steps: int, rules: Rules = TEXT) -> World:
     world.run(1_000)
     cluster.client.fetch(_B1, _TOPIC, new.topic_id, 0)
     world.run(100)
-    return world
+    yield
 
 
-def stale_state(seed: int, steps: int, rules: Rules = TEXT) -> World:
-    """A replica that missed its StopReplica meets the new topic: its log makes place.
-
-    ``steps`` records are written to the old topic, one at least.
-    """
-    cluster = Cluster(seed, brokers=_BROKERS, rules=rules, record_states=True)
+def _stale_state(cluster: Cluster) -> Iterator[None]:
     world = cluster.world
     world.step("1. Broker B1 is a replica for A_p0_id0")
     old = cluster.create(_TOPIC, {0: [_B2, _B1]})
     cluster.settle()
-    for _ in range(max(1, steps)):
-        cluster.client.produce(_B2, _TOPIC, old.topic_id, 0)
+    _write(cluster, _B2, old)
     world.run(1_000)
+    yield
     world.step("2. Topic A id0 is deleted")
     world.network.loses = lambda node, peer, api, kind: (peer, api) == (_B1, "StopReplica")
     cluster.delete(_TOPIC)
+    yield
     world.step("3. B1 does not receive a StopReplica for A_p0_id0")
+    yield
     world.step("4. Topic A id1 is created")
     cluster.create(_TOPIC, {0: [_B2, _B1]})
+    yield
     world.step("5. Broker B1 receives LeaderAndIsr with A_p0_id1")
     world.run(200)
+    yield
     world.step("StopReplica is sent again after retryMs: nothing of id0 is left to stop")
     world.network.loses = None
     cluster.settle()
-    return world
+    yield
 
 
-def delete(seed: int, steps: int, rules: Rules = TEXT) -> World:
-    """A deletion is answered while a replica's broker is down, and collected in the background.
-
-    The broker stays down until the controller gives up, and is cleaned by the FULL that it starts
-    with. ``steps`` records are written before.
-    """
-    cluster = Cluster(seed, brokers=_BROKERS, rules=rules, record_states=True)
+def _delete(cluster: Cluster) -> Iterator[None]:
     world = cluster.world
     world.step("Topic A id0 has replicas on brokers 1 and 2")
     old = cluster.create(_TOPIC, {0: [_B1, _B2], 1: [_B2, _B1]})
     cluster.settle()
-    for _ in range(max(1, steps)):
-        cluster.client.produce(_B1, _TOPIC, old.topic_id, 0)
+    _write(cluster, _B1, old)
     world.run(500)
+    yield
     world.step("Broker 2 goes down")
     world.crash(_B2)
     world.run(1_000)
+    yield
     world.step("Topic A id0 is deleted: the answer is there at once, and the name is free")
     cluster.delete(_TOPIC)
+    yield
     world.step("Topic A id1 is created on brokers 1 and 3")
     cluster.create(_TOPIC, {0: [_B1, _CONTROLLER]})
+    yield
     world.step("StopReplica to broker 2 is retried, and given up in the end")
     world.run(cluster.config.deletion_give_up_ms + 1_000)
+    yield
     world.step("Broker 2 starts: FULL does not name A, so that its replicas are stale")
     world.start(_B2)
     cluster.settle()
-    return world
+    yield
 
 
-def bump(seed: int, steps: int, rules: Rules = TEXT) -> World:
-    """The bump of the protocol finds topics without ids, and a deletion that is staged.
-
-    ``steps`` records are written before.
-    """
-    cluster = Cluster(seed, brokers=_BROKERS, rules=rules, topic_ids=False, record_states=True)
+def _bump(cluster: Cluster) -> Iterator[None]:
     world = cluster.world
     world.step("Before the bump, topics A and B have no ids")
-    cluster.create(_TOPIC, {0: [_B1, _B2]})
+    first = cluster.create(_TOPIC, {0: [_B1, _B2]})
     cluster.create("B", {0: [_B2, _B1]})
     cluster.settle()
-    for _ in range(max(1, steps)):
-        cluster.client.produce(_B1, _TOPIC, None, 0)
+    _write(cluster, _B1, first)
     world.run(500)
+    yield
     world.step("Broker 2 goes down")
     world.crash(_B2)
     world.run(1_000)
+    yield
     world.step("Topic B is deleted: the deletion is staged, and its client waits in vain")
     cluster.delete("B", timeout_ms=1_000)
+    yield
     cluster.bump()
     world.step("The new controller gives both topics ids, and sends FULL: the files are written")
     world.run(1_000)
+    yield
     world.step("Broker 2 starts: what was staged goes by StopReplica v4, with B's id")
     world.start(_B2)
     cluster.settle()
+    yield
     world.step("Topic A has an id now: its deletion is answered at once")
     cluster.delete(_TOPIC)
     cluster.settle()
-    return world
+    yield
+
+
+def _write(cluster: Cluster, leader: int, topic: Topic) -> None:
+    """Write a few records by the id that the topic has, or by its name."""
+    for _ in range(_RECORDS):
+        cluster.client.produce(leader, topic.name, topic.topic_id, 0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
+from kafka_admin_proto.simulation.broker.storage.disk import Folder
 from kafka_admin_proto.simulation.controller.cluster import DELETIONS_PATH, TOPICS_PATH
 from kafka_admin_proto.simulation.controller.topics import RESERVED_IDS
 from kafka_admin_proto.simulation.scenarios.client import Call
@@ -51,6 +52,11 @@ class Invariants:
     _calls_seen: int = 0
     #: Replicas of live topics that were on a disk.
     _hosted: set[Hosted] = field(default_factory=set)
+    #: Live folders without an id, and the transaction of the topic they were first seen under.
+    _without_id: dict[tuple[int, str, int], int] = field(default_factory=dict)
+    #: Broker, id and partition of such a folder that another topic's id was written to: the text
+    #: leaves this open, and its replica takes its old leader with it.
+    _adopted: set[tuple[int, UUID, int]] = field(default_factory=set)
     _controllers: dict[int, int] = field(default_factory=dict)
     _leaders: dict[tuple[str, int, int], int] = field(default_factory=dict)
     _ids: dict[UUID, str] = field(default_factory=dict)
@@ -157,6 +163,8 @@ class Invariants:
                     where = f"{folder.name} on broker {broker}"
                     self._check_values(where, folder.topic_id, values)
                 topic = topics.get(folder.topic)
+                if folder.kind == "live":
+                    self._note_adoption(broker, folder, _NO_TOPIC if topic is None else topic.made)
                 if topic is None or topic.staged or folder.kind != "live":
                     continue
                 is_replica = broker in topic.replicas.get(folder.partition, ())
@@ -170,6 +178,14 @@ class Invariants:
             replica = f"{gone.name}-{gone.partition}"
             self._break(f"replica {replica} of a live topic has left broker {gone.broker}")
         self._hosted = hosted
+
+    def _note_adoption(self, broker: int, folder: Folder, made: int) -> None:
+        """A log from before ids cannot be told from one of a later topic of its name."""
+        key = broker, folder.topic, folder.partition
+        if folder.topic_id is None:
+            self._without_id.setdefault(key, made)
+        elif self._without_id.pop(key, made) != made:
+            self._adopted.add((broker, folder.topic_id, folder.partition))
 
     def _check_values(self, where: str, topic_id: UUID, values: list[str]) -> None:
         """Records have the id that they were written for; those from before ids have a name."""
@@ -210,6 +226,9 @@ class Invariants:
             for replica in cluster.process(broker).broker.state()["replicas"]:
                 if replica["leader"] != broker or replica["topic_id"] is None:
                     continue
+                topic_id = topic_id_from_text(replica["topic_id"])
+                if (broker, topic_id, replica["partition"]) in self._adopted:
+                    continue
                 key = replica["topic_id"], replica["partition"], replica["leader_epoch"]
                 if self._leaders.setdefault(key, broker) != broker:
                     self._break(f"{key} is led by {broker} and by {self._leaders[key]}")
@@ -219,5 +238,6 @@ class Invariants:
             self.broken.append(sentence)
 
 
+_NO_TOPIC = -1
 #: Characters of an id in Kafka's form; names of topics are shorter here.
 _ID_LENGTH = 22

@@ -52,7 +52,7 @@ def sent(events: list[TraceEvent], api: str, kind: str = "request") -> list[Trac
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_stale_read_gets_no_record(seed: int) -> None:
-    world = stale_read(seed, 3)
+    world = stale_read(seed, 9)
     stale = chapter(world, "5. Broker B2")
     refused = notes(stale, "Fetch refused by the leader")
     assert refused
@@ -73,7 +73,7 @@ def test_a_stale_read_gets_no_record(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_stale_state_makes_place(seed: int) -> None:
-    world = stale_state(seed, 3)
+    world = stale_state(seed, 9)
     met = chapter(world, "5. Broker B1")
     (moved,) = notes(met, "another id: the log goes to the deleting folder")
     assert moved.node == 1
@@ -86,7 +86,7 @@ def test_stale_state_makes_place(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_deletion_is_answered_while_a_broker_is_down(seed: int) -> None:
-    world = delete(seed, 3)
+    world = delete(seed, 9)
     answered = chapter(world, "Topic A id0 is deleted")
     (asked,) = (
         e for e in answered if e.kind == "receive" and e.type == "request" and e.peer == CLIENT
@@ -102,7 +102,7 @@ def test_a_deletion_is_answered_while_a_broker_is_down(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_bump_finds_a_staged_deletion(seed: int) -> None:
-    world = bump(seed, 3)
+    world = bump(seed, 9)
     timed_out = chapter(world, "Topic B is deleted")
     assert notes(timed_out, "deletion staged")
     assert not sent(timed_out, "StopReplica")  # the old logic waits for all brokers
