@@ -54,6 +54,8 @@ class Invariants:
     _hosted: set[Hosted] = field(default_factory=set)
     #: Live folders without an id, and the transaction of the topic they were first seen under.
     _without_id: dict[tuple[int, str, int], int] = field(default_factory=dict)
+    #: Transactions of topics that were created before the bump.
+    _older_than_ids: set[int] = field(default_factory=set)
     #: Broker, id and partition of such a folder that another topic's id was written to: the text
     #: leaves this open, and its replica takes its old leader with it.
     _adopted: set[tuple[int, UUID, int]] = field(default_factory=set)
@@ -141,6 +143,7 @@ class Invariants:
         """No reserved id, none twice, and each for good."""
         for topic in topics.values():
             if topic.topic_id is None:
+                self._older_than_ids.add(topic.made)
                 continue
             if topic.topic_id in RESERVED_IDS:
                 self._break(f"topic {topic.name} has the reserved id {topic.topic_id}")
@@ -184,8 +187,10 @@ class Invariants:
         key = broker, folder.topic, folder.partition
         if folder.topic_id is None:
             self._without_id.setdefault(key, made)
-        elif self._without_id.pop(key, made) != made:
-            self._adopted.add((broker, folder.topic_id, folder.partition))
+        elif key in self._without_id:
+            first = self._without_id.pop(key)
+            if first != made or made not in self._older_than_ids:
+                self._adopted.add((broker, folder.topic_id, folder.partition))
 
     def _check_values(self, where: str, topic_id: UUID, values: list[str]) -> None:
         """Records have the id that they were written for; those from before ids have a name."""
