@@ -22,7 +22,11 @@ from kafka_admin_proto.capture.connection.pairing import (
     PendingRequest,
     RequestTable,
 )
-from kafka_admin_proto.capture.connection.sasl import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
+from kafka_admin_proto.capture.connection.sasl import (
+    SASL_AUTHENTICATE_KEY,
+    SASL_HANDSHAKE_KEY,
+    SaslExchange,
+)
 from kafka_admin_proto.capture.connection.token_guard import (
     Exposure,
     TokenGuard,
@@ -77,7 +81,7 @@ class Exchange:
         states.restore_pending(self.pending, state.pending, options, topic_names)
         self.early: EarlyResponses = EarlyResponses(state.early)
         self.guard: TokenGuard = state.guard
-        self.sasl = state.sasl
+        self.sasl: SaslExchange = state.sasl
         self.software: str | None = state.software
         #: A request or a pair has decoded.
         self.kafka_seen: bool = state.kafka_seen
