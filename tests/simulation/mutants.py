@@ -144,15 +144,6 @@ def _epoch_not_raised(patched: pytest.MonkeyPatch) -> None:
     patched.setattr(Controller, "__init__", wrong)
 
 
-def _broker_epoch_not_sent(patched: pytest.MonkeyPatch) -> None:
-    make = BrokerQueue.__init__
-
-    def wrong(self: BrokerQueue, context: Any, broker: int, epoch: int, resend_ms: int) -> None:
-        make(self, context, broker, -1, resend_ms)
-
-    patched.setattr(BrokerQueue, "__init__", wrong)
-
-
 def _stop_by_name(patched: pytest.MonkeyPatch) -> None:
     def wrong(broker: Any, topic_id: UUID, index: int) -> Any:
         found = [partition for partition, _ in broker.logs if partition[1] == index]
@@ -250,7 +241,6 @@ MUTANTS: dict[str, Mutant] = {
     "controller-epoch-not-raised": Mutant(
         "a new controller has the old one's epoch", patch=_epoch_not_raised
     ),
-    "broker-epoch-not-sent": Mutant("requests have broker epoch -1", patch=_broker_epoch_not_sent),
     "leader-epoch-not-raised": Mutant(
         "another leader has the same leader epoch", patch=_leader_epoch_not_raised
     ),
