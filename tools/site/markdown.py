@@ -1,12 +1,22 @@
-"""Cells and tables in Markdown."""
+"""Cells, tables and docstrings in Markdown."""
 
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 
 #: What Markdown would read as a mark, as its entity.
 _MARKS = str.maketrans({mark: f"&#{ord(mark)};" for mark in "|*_`[]\\$"})
+#: ``:class:`Block``` and the like of Sphinx, and ``::`` in front of a block of code.
+_ROLE = re.compile(r":\w+:`~?([\w.]+)`")
+_CODE_FOLLOWS = re.compile(r"^(.*?)::$", re.MULTILINE)
+
+
+def docstring(text: str) -> str:
+    """A docstring with Sphinx's marks as Markdown has them."""
+    text = _ROLE.sub(r"``\1``", text)
+    return _CODE_FOLLOWS.sub(lambda match: f"{match[1]}:" if match[1] else "", text)
 
 
 def cell(text: str) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.site.docstrings import markdown
 from tools.site.links import faults
+from tools.site.markdown import docstring
 
 GOOD = {
     "index.html": '<a href="a.html#here">a</a><a href="https://kafka.apache.org">Kafka</a>',
@@ -42,4 +42,4 @@ def test_faults(page: str, text: str, fault: str, tmp_path: Path) -> None:
 
 
 def test_docstrings_are_markdown() -> None:
-    assert markdown("A :class:`~a.Block` of::\n\n    code") == "A ``a.Block`` of:\n\n    code"
+    assert docstring("A :class:`~a.Block` of::\n\n    code") == "A ``a.Block`` of:\n\n    code"
