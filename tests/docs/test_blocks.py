@@ -15,6 +15,7 @@ RUN_BY: dict[str, tuple[str, int]] = {
     "server-brokers.md": ("tests/server/brokers/test_docs.py", 1),
     "server-faults.md": ("tests/server/faults/test_docs.py", 1),
     "server-security.md": ("tests/docs/test_server_security.py", 2),
+    "simulation.md": ("tests/docs/test_simulation.py", 1),
     "spark.md": ("tests/spark/test_docs.py", 2),
 }
 #: Pages that ``run_page`` runs from their first block to their last.
