@@ -56,7 +56,7 @@ $(PEERS): $(READY)
 
 # By itself: hundreds of megabytes that the command line does without.
 $(SPARK): $(READY)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[spark]'
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[spark,delta]'
 	@touch $@
 
 # By itself: 90 megabytes that only `make check` uses.

@@ -16,10 +16,8 @@ from datetime import UTC, datetime
 from functools import reduce
 from operator import and_
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.capture.problem_kinds import PARTICULARS
 from kafka_admin_proto.protocol.releases import (
@@ -29,7 +27,7 @@ from kafka_admin_proto.protocol.releases import (
     upgrade_rules,
 )
 from kafka_admin_proto.render.meanings import api_name
-from kafka_admin_proto.spark.paths import named_to_read
+from kafka_admin_proto.spark.sinks.reading import read_table
 from kafka_admin_proto.spark.tables.schemas import TABLES
 
 #: Percentiles are approximate: their rank is off by at most one in so many.
@@ -51,17 +49,10 @@ def read_tables(
     Rows before ``since`` and from ``until`` on are left out (both with a time zone), and then so
     are rows without a time. `CLIENTS` has days: those that have any time in between count.
     """
-    found = {}
-    for name, columns in TABLES.items():
-        path = named_to_read(f"{folder.rstrip('/')}/{name}")
-        try:
-            table = spark.read.schema(from_arrow_schema(columns)).parquet(path)
-        except AnalysisException as error:
-            if error.getCondition() != "PATH_NOT_FOUND":
-                raise
-            continue
-        found[name] = _between(table, since, until)
-    return found
+    tables = {name: read_table(spark, folder, name, columns) for name, columns in TABLES.items()}
+    return {
+        name: _between(table, since, until) for name, table in tables.items() if table is not None
+    }
 
 
 def register_views(tables: Mapping[str, DataFrame]) -> None:
@@ -347,8 +338,7 @@ def _address() -> Column:
 
 def _api() -> Column:
     key = F.concat(F.lit("api key "), F.col("api_key"))
-    known = F.when(F.col("api") != "none", F.col("api"))
-    return F.coalesce(known, key, F.lit("unknown")).alias("api")
+    return F.coalesce("api", key, F.lit("unknown")).alias("api")
 
 
 def _versions() -> Column:

@@ -1,12 +1,14 @@
-"""``kap pipeline``: captures in, tables of Parquet out, on Spark."""
+"""``kap pipeline``: captures in, tables of Parquet or Delta out, on Spark."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,7 @@ from kafka_admin_proto.records.segments.segments import topic_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kafka_admin_proto.spark.tables.publish import Mode, Output
+    from kafka_admin_proto.spark.sinks.sink import Mode, TableSink
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 #: What lies beside a segment in the folder of a log, and is none.
@@ -46,6 +48,16 @@ class _Size(click.ParamType[int]):
         return int(found[1]) * _UNITS[found[2]]
 
 
+class _Days(click.ParamType[timedelta]):
+    name = "days"
+
+    def convert(self, value: Any, param: Any, context: Any) -> timedelta:
+        found = re.fullmatch(r"(\d{1,5})d", str(value))
+        if found is None or not int(found[1]):
+            self.fail(f"{value!r} is no number of days, as in 30d", param, context)
+        return timedelta(days=int(found[1]))
+
+
 class _Setting(click.ParamType[tuple[str, str]]):
     name = "name=value"
 
@@ -61,8 +73,22 @@ class _Setting(click.ParamType[tuple[str, str]]):
 @click.option(
     "--out",
     required=True,
+    help="The folder for the tables: new, empty, or of an earlier run. All workers have to see it. "
+    "With --format delta also a URI, as in s3://bucket/tables.",
+)
+@click.option(
+    "--format",
+    "table_format",
+    type=click.Choice(["parquet", "delta"]),
+    default="parquet",
+    show_default=True,
+    help="Folders of Parquet files, or Delta tables.",
+)
+@click.option(
+    "--work",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder for the tables: new, empty, or of an earlier run. All workers have to see it.",
+    help="With --format delta: a folder that all workers see, where a run works and a stream keeps "
+    "how far it is. OUT.work unless given, which a stream needs when OUT is a URI.",
 )
 @click.option(
     "--master", default="local[*]", show_default=True, help="Where to run: Spark's master URL."
@@ -77,6 +103,9 @@ class _Setting(click.ParamType[tuple[str, str]]):
 )
 @click.option(
     "--end", is_flag=True, help="With --every 0: nothing comes any more, open connections end."
+)
+@click.option(
+    "--retain", type=_Days(), help="With --streaming: forget rows older than this, as in 30d."
 )
 @click.option("--overwrite", is_flag=True, help="Replace the tables of other captures.")
 @click.option(
@@ -95,16 +124,19 @@ class _Setting(click.ParamType[tuple[str, str]]):
 )
 def pipeline(
     captures: tuple[str, ...],
-    out: Path,
+    out: str,
+    table_format: str,
+    work: Path | None,
     master: str,
     streaming: bool,
     every: int,
     end: bool,
+    retain: timedelta | None,
     overwrite: bool,
     split_size: int,
     settings: tuple[tuple[str, str], ...],
 ) -> None:
-    """Turn CAPTURES into tables of Parquet, on Spark: on this machine or on a cluster.
+    """Turn CAPTURES into tables of Parquet or Delta, on Spark: on this machine or on a cluster.
 
     CAPTURES are files, folders and patterns of packet captures (pcap, pcapng, compressed or not),
     request logs of brokers, and segments and snapshots of the metadata log
@@ -120,20 +152,23 @@ def pipeline(
       kap pipeline captures/ --out tables
       kap pipeline captures/*.pcap.gz /var/kafka/__cluster_metadata-0 --out tables
       kap pipeline s3://bucket/2026-01 --out /shared/tables --master spark://host:7077
-      kap pipeline captures/ --out tables --streaming
+      kap pipeline captures/ --out tables --streaming --retain 30d
+      kap pipeline captures/ --out s3://bucket/tables --format delta
       kap pipeline captures/ --out tables --set spark.driver.memory=4g
 
     \b
     Exit codes: 0 fine, 1 the job failed, 2 usage.
     """
-    _check_installed()
+    _check_installed(table_format)
+    if retain is not None and not streaming:
+        raise click.UsageError("--retain goes with --streaming")
     if end and (not streaming or every):
         raise click.UsageError("--end goes with --streaming --every 0")
     if overwrite and streaming:
         raise click.UsageError("--overwrite does not go with --streaming: name another folder")
     start = time.monotonic()
     with _for_people():
-        _check_out(captures, out)
+        _check_out(captures, out, table_format, work, streaming)
         names = _files(captures, streaming)
         segments = _segments(names)
         if streaming:
@@ -141,53 +176,82 @@ def pipeline(
         packets = _without(names, segments)
         if not streaming and not (packets or segments):
             raise click.UsageError(f"there are no files in {', '.join(captures)}")
-        from kafka_admin_proto.spark.tables.publish import Output
-
         mode: Mode = "streaming" if streaming else "batch"
-        with (
-            Output(out, mode=mode, inputs=captures, overwrite=overwrite) as output,
-            JobProgress() as progress,
-            _session(master, dict(settings)) as spark,
-        ):
-            from kafka_admin_proto.spark.tables.pipeline import count_rows, run_batch
+        with ExitStack() as opened:
+            sink = _sink(out, table_format, work, mode, captures, overwrite, opened)
+            progress = opened.enter_context(JobProgress())
+            spark = opened.enter_context(_session(master, dict(settings)))
+            from kafka_admin_proto.spark.tables.pipeline import run_batch
 
             progress.watch(spark)
             if streaming:
-                _stream(spark, captures, output, every, end, split_size, progress)
+                _stream(spark, captures, sink, every, end, split_size, retain, progress)
             else:
                 run_batch(
-                    spark, packets, output, segments=segments, split_size=split_size,
+                    spark, packets, sink, segments=segments, split_size=split_size,
                     step=progress.step,
                 )  # fmt: skip
             progress.step("counting")
-            rows = count_rows(out)
+            rows = sink.count_rows()
     print_table(("table", "rows"), [[name, f"{count:,}"] for name, count in rows.items()])
     click.echo(f"{out}: {rows['frames']:,} frames in {time.monotonic() - start:.1f} s")
 
 
 def _stream(
-    spark: SparkSession, captures: Sequence[str], output: Output, every: int, end: bool,
-    split_size: int, progress: JobProgress,
+    spark: SparkSession, captures: Sequence[str], sink: TableSink, every: int, end: bool,
+    split_size: int, retain: timedelta | None, progress: JobProgress,
 ) -> None:  # fmt: skip
     from kafka_admin_proto.spark.stream.tables import run_stream
 
     pause = f"{every} seconds" if every else None
     try:
         run_stream(
-            spark, captures, output, every=pause, end=end, step=progress.step,
-            split_size=split_size,
+            spark, captures, sink, every=pause, end=end, step=progress.step,
+            split_size=split_size, retain=retain,
         )  # fmt: skip
     except KeyboardInterrupt:
         if not every:
             raise
 
 
-def _check_installed() -> None:
+def _check_installed(table_format: str) -> None:
     missing = [name for name in ("pyspark", "pyarrow") if importlib.util.find_spec(name) is None]
     if missing:
         raise click.UsageError(
             f"the pipeline needs {' and '.join(missing)}: pip install 'kafka-admin-proto[spark]'"
         )
+    if table_format == "delta" and importlib.util.find_spec("deltalake") is None:
+        raise click.UsageError(
+            "--format delta needs deltalake: pip install 'kafka-admin-proto[delta]'"
+        )
+
+
+def _sink(
+    out: str, table_format: str, work: Path | None, mode: Mode, inputs: Sequence[str],
+    overwrite: bool, opened: ExitStack,
+) -> TableSink:  # fmt: skip
+    """The tables of this run; ``opened`` closes them."""
+    from kafka_admin_proto.spark.tables.schemas import REPLACED_BY_DAY, TABLES
+
+    sink: TableSink
+    if table_format == "parquet":
+        from kafka_admin_proto.spark.sinks.parquet import ParquetSink
+
+        sink = ParquetSink(
+            Path(out), TABLES, mode=mode, inputs=inputs, overwrite=overwrite,
+            replaced_by_day=REPLACED_BY_DAY,
+        )  # fmt: skip
+    else:
+        from kafka_admin_proto.spark.sinks.delta import DeltaSink
+
+        if work is None and _is_uri(out):
+            work = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="kap-pipeline-")))
+        sink = DeltaSink(
+            out, TABLES, work=work or Path(f"{out.rstrip('/')}.work"), mode=mode, inputs=inputs,
+            overwrite=overwrite, replaced_by_day=REPLACED_BY_DAY,
+        )  # fmt: skip
+    opened.enter_context(sink)
+    return sink
 
 
 @contextmanager
@@ -231,9 +295,29 @@ def _session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
         spark.stop()
 
 
-def _check_out(captures: Sequence[str], out: Path) -> None:
-    if re.match(r"[a-z][a-z0-9+.-]+:/", str(out)):
-        raise click.UsageError(f"--out {out} is a URI: tables go to a folder that all workers see")
+def _is_uri(out: str) -> bool:
+    return re.match(r"[a-z][a-z0-9+.-]+:/", out) is not None
+
+
+def _check_out(
+    captures: Sequence[str], out: str, table_format: str, work: Path | None, streaming: bool
+) -> None:
+    if table_format == "parquet" and work is not None:
+        raise click.UsageError("--work goes with --format delta: Parquet is made beside its tables")
+    if _is_uri(out):
+        if table_format == "parquet":
+            raise click.UsageError(
+                f"--out {out} is a URI: tables go to a folder that all workers see, or to a store "
+                "with --format delta"
+            )
+        if streaming and work is None:
+            raise click.UsageError(
+                f"--out {out} is a URI: name a folder with --work, where the stream keeps how far "
+                "it is"
+            )
+        return
+    if not out or Path(out).is_file():
+        raise click.UsageError(f"--out {out!r} is no folder")
     inside = next((name for name in captures if _is_inside(out, name)), None)
     if inside is not None:
         raise click.UsageError(f"--out {out} is inside {inside}, and would be read as captures")
@@ -259,8 +343,8 @@ def _files(captures: Sequence[str], streaming: bool) -> list[str]:
         raise click.UsageError(str(error)) from None
 
 
-def _is_inside(out: Path, name: str) -> bool:
-    return "://" not in name and out.resolve().is_relative_to(Path(name).resolve())
+def _is_inside(out: str, name: str) -> bool:
+    return "://" not in name and Path(out).resolve().is_relative_to(Path(name).resolve())
 
 
 def _segments(names: Sequence[str]) -> list[str]:

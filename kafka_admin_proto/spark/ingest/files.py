@@ -116,7 +116,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def _below(name: str) -> Iterator[Found]:
-    system, path = _located(name)
+    system, path = located(name)
     info = system.get_file_info(path)
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"there is no {name}")
@@ -140,7 +140,7 @@ class OpenFile:
     """A file that is read from any place. Raises OSError where it cannot be."""
 
     def __init__(self, name: str) -> None:
-        system, path = _located(name)
+        system, path = located(name)
         self.native = system.open_input_file(path)
         self.size: int = self.native.size()
 
@@ -174,13 +174,14 @@ def open_stream(name: str) -> io.BufferedReader:
     return io.BufferedReader(OpenFile(name).native, SAMPLE_BYTES)
 
 
-def _located(name: str) -> tuple[fs.FileSystem, str]:
+def located(name: str) -> tuple[fs.FileSystem, str]:
+    """The file system of a path or URI, and where it is there. Raises ValueError for a password."""
     scheme, found, rest = name.partition("://")
     if not found:
         return _local(), name
     if scheme == "file":
         return _remote(scheme, "", "")[0], fs.FileSystem.from_uri(name)[1]
-    path, options = _taken_apart(rest)
+    path, options = split_options(rest)
     bucket, _, key = path.partition("/")
     if ":" in bucket.rpartition("@")[0]:
         raise ValueError(
@@ -193,11 +194,11 @@ def _located(name: str) -> tuple[fs.FileSystem, str]:
 
 def _joined(name: str, rest: str) -> str:
     """The name of what is below a folder."""
-    path, options = _taken_apart(name)
+    path, options = split_options(name)
     return path.rstrip("/") + rest + options
 
 
-def _taken_apart(name: str) -> tuple[str, str]:
+def split_options(name: str) -> tuple[str, str]:
     """A URI, or what it has after the scheme, without and with its options (``?region=…``).
 
     Names are as the file system has them, so that other question marks are of the name.

@@ -12,6 +12,7 @@ is applied while reading. For streams see `stream_reader`.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +44,7 @@ from kafka_admin_proto.spark.ingest.stream_reader import (
     StreamReader,
 )
 
+_FILTERING_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -59,7 +61,10 @@ class KafkaCapture(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         layout = _layout(self.options)
         columns = _columns(schema, layout)
-        return _Reader(columns, _paths(self.options), _split_size(self.options), layout is CHUNKS)
+        # Spark refuses a reader that takes filters where a session does not push any, which is its
+        # default. Where one does, a worker of its own asks for the reader that takes them.
+        reader = _FilteringReader if _FILTERING_WORKER in sys.modules else _Reader
+        return reader(columns, _paths(self.options), _split_size(self.options), layout is CHUNKS)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         layout = _layout(self.options)
@@ -138,14 +143,6 @@ class _Reader(DataSourceReader):
         self._split_size = split_size
         self._times = Times()
 
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        for each in filters:
-            times = _narrowed(self._times, each)
-            if times is None:
-                yield each
-            else:
-                self._times = times
-
     def partitions(self) -> Sequence[InputPartition]:
         return [FileTask(part) for part in plan(list_files(self._paths), self._split_size)]
 
@@ -154,6 +151,16 @@ class _Reader(DataSourceReader):
         if self._as_chunks:
             return pack(packet_rows(partition.part))
         return read_part(partition.part, self._columns, self._times)
+
+
+class _FilteringReader(_Reader):
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        for each in filters:
+            times = _narrowed(self._times, each)
+            if times is None:
+                yield each
+            else:
+                self._times = times
 
 
 def _narrowed(times: Times, condition: Filter) -> Times | None:

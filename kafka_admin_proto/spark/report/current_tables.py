@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.spark.tables.schemas import JOURNAL, MARKER
+from kafka_admin_proto.spark.sinks.parquet import JOURNAL, MARKER
 
 #: How often a question is asked. A stream replaces tables once a minute, unless told otherwise.
 TRIES = 5

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_admin_proto.spark.tables.days import floor_days
 from kafka_admin_proto.spark.tables.schemas import CLIENTS
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -34,7 +35,6 @@ USES = pa.schema(
     ]
 )
 _KEYS = USES.names[:8]
-_DAY_US = 86_400_000_000
 #: Rows that are put together when there are so many more.
 _COMPACT_ROWS = 50_000
 _BY = ["day", "client_id", "client_software", "client", "principal", "api", "api_key"]
@@ -94,13 +94,6 @@ class ClientUses:
 #: RE2's syntax; a dot is any character.
 _SOFTWARE = r"(?s)^(?P<name>[^ ]*)(?: (?P<version>.*))?$"
 _ENDPOINT = r"(?s)^\[?(?P<address>.*?)\]?:\d+$"
-
-
-def floor_days(micros: Any) -> Any:
-    """Days since 1970 of times in microseconds; days before that are negative."""
-    days = pc.divide(micros, _DAY_US)
-    early = pc.less(micros, pc.multiply(days, _DAY_US))
-    return pc.if_else(early, pc.subtract(days, 1), days)
 
 
 def _compacted(uses: pa.Table) -> pa.Table:

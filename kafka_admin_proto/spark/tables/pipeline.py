@@ -7,32 +7,29 @@ files are written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
-import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql import SparkSession
 
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE, list_files
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.ingest.skewed_flows import skewed_flows
-from kafka_admin_proto.spark.paths import to_read, to_write
+from kafka_admin_proto.spark.sinks.data_files import DataFile
+from kafka_admin_proto.spark.sinks.sink import TableSink
 from kafka_admin_proto.spark.tables.decode_flows import decode_all
-from kafka_admin_proto.spark.tables.publish import Output
-from kafka_admin_proto.spark.tables.schemas import TABLES
 from kafka_admin_proto.spark.tables.segments import stage_segments
 from kafka_admin_proto.spark.tables.staging import Staged, stage_rows, write_frames
 from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, NamedTopics, earliest
 from kafka_admin_proto.spark.tables.write import (
     PLAIN_TABLES,
+    changes_of,
+    clients_of,
     log_names,
-    write_changes,
-    write_clients,
+    without_committed,
     write_plain,
+    write_table,
 )
 
 
@@ -43,7 +40,7 @@ def no_progress(name: str) -> None:
 def run_batch(
     spark: SparkSession,
     captures: Sequence[str],
-    output: Output,
+    sink: TableSink,
     *,
     segments: Sequence[str] = (),
     reading: DecodeOptions = DEFAULT_OPTIONS,
@@ -52,9 +49,9 @@ def run_batch(
 ) -> None:
     """Make the tables of captures and request logs, and of ``segments`` of the metadata log.
 
-    All of them replace those in ``output`` at once. ``step`` hears what is being done.
+    All of them replace those in ``sink`` at once. ``step`` hears what is being done.
     """
-    decoded, made = output.staging / "decoded", output.staging / "tables"
+    decoded = sink.workspace.staging / "decoded"
     step("reading captures")
     staged = Staged([], {})
     if captures:
@@ -68,61 +65,38 @@ def run_batch(
         staged = Staged(staged.groups + log.groups, staged.topics)
     step("writing tables")
     topics = earliest([KNOWN_TOPICS, staged.topics])
-    write_frames(spark, staged.of("frames"), topics, made / "frames")
-    write_others(staged, topics, made, logged=log_names(staged))
-    output.publish([(made / name, output.path / name) for name in TABLES])
+    location = sink.location
+    clients = clients_of(staged.of("clients")).rows
+    sink.replace(
+        {
+            **write_all(spark, staged, topics, log_names(staged), sink),
+            "clients": write_table("clients", iter([clients]), location),
+        }
+    )
 
 
-def write_others(
+def write_all(
+    spark: SparkSession,
     staged: Staged,
     topics: NamedTopics,
-    folder: Path,
-    *,
     logged: Mapping[str, str],
-    committed: Path | None = None,
-) -> None:
-    """Write the tables beside ``frames``, or what a batch adds to those that are ``committed``.
+    sink: TableSink,
+    *,
+    appended: bool = False,
+) -> dict[str, list[DataFile]]:
+    """Write what was staged of all tables but ``clients``.
 
-    Of ``clients`` that is all there is of the days of the batch. ``logged`` are the names of
-    topics that the metadata log tells.
+    ``logged`` are the names of topics that the metadata log tells. What is ``appended`` to tables
+    leaves out records of the metadata log that have a row there.
     """
+    location = sink.location
+    files = {"frames": write_frames(spark, staged.of("frames"), topics, location)}
     for name in PLAIN_TABLES:
-        write_plain(name, staged.of(name), topics, folder / name)
+        files[name] = write_plain(name, staged.of(name), topics, location)
     names = {topic_id: name for topic_id, (name, _) in topics.items()}
-    write_changes(
-        staged.of("metadata_changes"),
-        {**names, **logged},
-        folder / "metadata_changes",
-        committed and committed / "metadata_changes",
-    )
-    write_clients(staged.of("clients"), folder / "clients", committed and committed / "clients")
-
-
-def read_table(
-    spark: SparkSession, folder: Path, name: str, parts: Collection[str] = ("",)
-) -> DataFrame:
-    """A table, or some folders of it (``date=2026-01-31``), with its own types: dates stay text.
-
-    A table or day without rows may have no files.
-    """
-    schema = from_arrow_schema(TABLES[name])
-    folders = [folder / each for each in sorted(parts)]
-    there = [to_read(each) for each in folders if each.exists()]
-    if not there:
-        return spark.createDataFrame([], schema)
-    found = spark.read.schema(schema).option("basePath", to_write(folder)).parquet(*there)
-    return found.select(*TABLES[name].names)
-
-
-def count_rows(folder: Path) -> dict[str, int]:
-    """The rows of each table below a folder, as the ends of its files say."""
-    with ThreadPoolExecutor() as pool:
-        return {
-            name: sum(pool.map(_rows, (folder / name).glob("date=*/**/[!._]*.parquet")))
-            for name in TABLES
-        }
-
-
-def _rows(file: Path) -> int:
-    count: int = pq.read_metadata(file).num_rows
-    return count
+    changes = changes_of(staged.of("metadata_changes"), {**names, **logged})
+    if appended:
+        changes = without_committed(changes, sink)
+    if changes.num_rows:
+        files["metadata_changes"] = write_table("metadata_changes", iter([changes]), location)
+    return files

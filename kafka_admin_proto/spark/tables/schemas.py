@@ -1,8 +1,7 @@
-"""The tables of the pipeline, column by column, and where they lie below its folder.
+"""The tables of the pipeline, column by column.
 
-All are Parquet and partitioned by ``date`` (UTC, of ``ts``; ``unknown`` without a time), ``frames``
-by ``api`` as well (``none`` for what has none). ``capture`` is the file, ``connection`` as in frame
-records, ``ts`` the time of a request or of the frame that tells.
+``date`` is that of ``ts`` in UTC, null without a time. ``capture`` is the file, ``connection`` as
+in frame records, ``ts`` the time of a request or of the frame that tells.
 """
 
 from __future__ import annotations
@@ -51,8 +50,9 @@ STREAMED = pa.schema(
 
 _TIME = pa.timestamp("us", tz="UTC")
 _TEXT = pa.string()
+_DATE = pa.date32()
 _ORIGIN = [
-    ("date", _TEXT),
+    ("date", _DATE),
     ("ts", _TIME),
     ("capture", _TEXT),
     ("connection", _TEXT),
@@ -96,7 +96,7 @@ ADMIN_AUDIT = pa.schema(
 #: One row for each client on a day: by id, software and address (without the port).
 CLIENTS = pa.schema(
     [
-        ("date", _TEXT),
+        ("date", _DATE),
         ("client_id", _TEXT),
         ("software_name", _TEXT),
         ("software_version", _TEXT),
@@ -184,7 +184,7 @@ PROBLEMS = pa.schema(
 
 #: Name → columns. ``frames`` has its date beside the columns of `FRAMES`.
 TABLES = {
-    "frames": pa.schema([pa.field("date", _TEXT), *FRAMES]),
+    "frames": pa.schema([pa.field("date", _DATE), *FRAMES]),
     "admin_audit": ADMIN_AUDIT,
     "clients": CLIENTS,
     "metadata_changes": METADATA_CHANGES,
@@ -198,6 +198,5 @@ def undated(schema: pa.Schema) -> pa.Schema:
     return schema.remove(schema.get_field_index("date"))
 
 
-#: Beside the tables: what they were made of, written anew whenever they are, and what is going to
-#: be put where, as long as that is being done.
-MARKER, JOURNAL = "_pipeline.json", ".journal.json"
+#: Tables with one row for all that a day has of something: a stream replaces the rows of a day.
+REPLACED_BY_DAY = ("clients",)

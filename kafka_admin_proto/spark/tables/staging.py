@@ -16,26 +16,23 @@ from datetime import date
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from kafka_admin_proto.spark.sinks.data_files import DataFile, Location, write_data_file
 from kafka_admin_proto.spark.tables.client_uses import USES, ClientUses
+from kafka_admin_proto.spark.tables.days import DAY_US, FIRST_DAY, LAST_DAY, dates_of
 from kafka_admin_proto.spark.tables.derive import DERIVED
-from kafka_admin_proto.spark.tables.schemas import DECODED, FRAMES, PROBLEMS, undated
+from kafka_admin_proto.spark.tables.schemas import DECODED, FRAMES, PROBLEMS, TABLES, undated
 from kafka_admin_proto.spark.tables.topic_names import NamedTopics, earliest, names_in_frames
 
-#: The date of what has no time, and the api of what has none.
+#: The keys of groups of frames without a time, and without an api.
 NO_DATE, NO_API = "unknown", "none"
-_DAY = 86_400_000_000
-#: The days since 1970 that have a name: years 1 to 9999.
 _EPOCH = date(1970, 1, 1).toordinal()
-FIRST_DAY, LAST_DAY = (each.toordinal() - _EPOCH for each in (date.min, date.max))
 #: Bytes of frames that a task sorts at a time, and puts in one row group of the table.
 _AT_ONCE = 16 * 1024 * 1024
 #: Bytes of frames that are one file of the table, and how many files each core has to write at
@@ -46,7 +43,6 @@ _SMALL_FILE = 16 * 1024 * 1024
 #: Derived rows that wait to be written together.
 _DERIVED_ROWS = 4096
 _STAGED = FRAMES.remove(FRAMES.get_field_index("topic_names"))
-_IN_FILES = FRAMES.remove(FRAMES.get_field_index("api"))
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 #: Name → columns of the rows that are staged beside frames.
 STAGED = {
@@ -219,7 +215,7 @@ def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch
 def _by_key(frames: pa.RecordBatch) -> Iterator[tuple[str, str, pa.RecordBatch]]:
     """The frames of each date and api."""
     frames = frames.cast(_STAGED)
-    days = np.floor_divide(frames["ts"].cast(pa.int64()).fill_null(_NO_TIME).to_numpy(), _DAY)
+    days = np.floor_divide(frames["ts"].cast(pa.int64()).fill_null(_NO_TIME).to_numpy(), DAY_US)
     apis = frames["api"].fill_null(NO_API).dictionary_encode()
     codes = apis.indices.to_numpy()
     order = np.lexsort((codes, days))
@@ -248,13 +244,12 @@ def day_text(day: int) -> str:
 
 
 def write_frames(
-    spark: SparkSession, groups: Sequence[Group], names: NamedTopics, folder: Path
-) -> None:
+    spark: SparkSession, groups: Sequence[Group], names: NamedTopics, location: Location
+) -> list[DataFile]:
     """The table ``frames``: staged frames by date and api, with the names of their topics."""
-    folder.mkdir(parents=True, exist_ok=True)
     shares = _shares(spark, _files(groups, spark.sparkContext.defaultParallelism))
     if not shares:
-        return
+        return []
     shared = spark.sparkContext.broadcast((shares, names))
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -262,11 +257,15 @@ def write_frames(
         for batch in batches:
             for number in batch["id"].to_pylist():
                 for groups in shares[number]:
-                    _write_file(groups, names, folder)
-        yield from ()
+                    file = msgspec.msgpack.encode(_write_file(groups, names, location))
+                    yield pa.RecordBatch.from_pydict({"file": [file]})
 
     # A DataFrame's tasks, unlike those of an RDD, have the workers that run already.
-    spark.range(len(shares), numPartitions=len(shares)).mapInArrow(run, "id long").collect()
+    tasks = spark.range(len(shares), numPartitions=len(shares))
+    return [_file.decode(row.file) for row in tasks.mapInArrow(run, "file binary").collect()]
+
+
+_file = msgspec.msgpack.Decoder(DataFile)
 
 
 def _files(groups: Sequence[Group], cores: int) -> list[list[Group]]:
@@ -274,11 +273,11 @@ def _files(groups: Sequence[Group], cores: int) -> list[list[Group]]:
     total = _size(list(groups))
     most = max(min(_FILE_BYTES, total // (cores * _FILES_OF_A_CORE)), _SMALL_FILE)
     files: list[list[Group]] = []
-    key, size = ("", ""), 0
+    size = 0
     for each in sorted(groups, key=lambda group: (group.date, group.api, group.file, group.number)):
-        if (each.date, each.api) != key or size + each.bytes > most:
+        if not files or size + each.bytes > most:
             files.append([])
-            key, size = (each.date, each.api), 0
+            size = 0
         files[-1].append(each)
         size += each.bytes
     return files
@@ -300,23 +299,20 @@ def _size(file: list[Group]) -> int:
     return sum(each.bytes for each in file)
 
 
-def _write_file(groups: list[Group], names: NamedTopics, folder: Path) -> None:
-    """One file of the table; it is there when it is whole."""
-    to = folder / f"date={groups[0].date}" / f"api={quote(groups[0].api, safe='')}"
-    to.mkdir(parents=True, exist_ok=True)
-    name = f"part-{groups[0].number:05d}-{Path(groups[0].file).stem}.parquet"
-    unfinished = to / f".{uuid.uuid4().hex}"
-    with pq.ParquetWriter(unfinished, _IN_FILES, compression="snappy") as writer:
-        for together in _together(read_groups(groups)):
-            writer.write_batch(_with_names(together, names))
-    unfinished.replace(to / name)
+def _write_file(groups: list[Group], names: NamedTopics, location: Location) -> DataFile:
+    """One file of the table."""
+    named = (_with_names(batch, names) for batch in read_groups(groups))
+    return write_data_file(location, "frames", TABLES["frames"], named)
 
 
-def _with_names(batches: list[pa.RecordBatch], names: NamedTopics) -> pa.RecordBatch:
-    frames = pa.concat_batches(batches)
-    found = names_in_frames(frames["topic_ids"], frames["line"], frames["place"], names)
-    columns = [found if each == "topic_names" else frames[each] for each in _IN_FILES.names]
-    return pa.RecordBatch.from_arrays(columns, schema=_IN_FILES)
+def _with_names(frames: pa.RecordBatch, names: NamedTopics) -> pa.RecordBatch:
+    made = {
+        "date": dates_of(frames["ts"]),
+        "topic_names": names_in_frames(frames["topic_ids"], frames["line"], frames["place"], names),
+    }
+    schema = TABLES["frames"]
+    columns = [made[name] if name in made else frames[name] for name in schema.names]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def read_groups(groups: Iterable[Group]) -> Iterator[pa.RecordBatch]:

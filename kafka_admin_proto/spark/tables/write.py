@@ -1,31 +1,30 @@
-"""Staged rows → the files of the tables beside ``frames``."""
+"""Staged rows → the data files of the tables beside ``frames``."""
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from kafka_admin_proto.spark.tables.client_uses import client_rows, floor_days
+from kafka_admin_proto.spark.sinks.data_files import (
+    DataFile,
+    Location,
+    read_data_files,
+    write_data_file,
+)
+from kafka_admin_proto.spark.sinks.sink import Replacement, TableSink
+from kafka_admin_proto.spark.tables.client_uses import client_rows
+from kafka_admin_proto.spark.tables.days import as_dates, dates_of
 from kafka_admin_proto.spark.tables.merge import (
     merged_changes,
     named_audit,
     record_keys,
     topics_of_log,
 )
-from kafka_admin_proto.spark.tables.schemas import TABLES, undated
-from kafka_admin_proto.spark.tables.staging import (
-    NO_DATE,
-    STAGED,
-    Group,
-    Staged,
-    day_text,
-    read_groups,
-)
+from kafka_admin_proto.spark.tables.schemas import TABLES
+from kafka_admin_proto.spark.tables.staging import STAGED, Group, Staged, read_groups
 from kafka_admin_proto.spark.tables.topic_names import NamedTopics
 
 #: Bytes of staged rows that are handled at once.
@@ -33,56 +32,69 @@ _AT_ONCE = 16 * 1024 * 1024
 #: The tables whose rows are written as they are, or nearly.
 PLAIN_TABLES = ("problems", "quorum_events", "admin_audit")
 
+Dates = list[date | None]
 
-def write_plain(name: str, groups: Sequence[Group], topics: NamedTopics, folder: Path) -> None:
+
+def write_plain(
+    name: str, groups: Sequence[Group], topics: NamedTopics, location: Location
+) -> list[DataFile]:
     """One of `PLAIN_TABLES`, in pieces of bounded size."""
-    with DatedWriter(name, folder) as writer:
-        for rows in _tables(groups):
-            writer.write(named_audit(rows, topics) if name == "admin_audit" else rows)
+    named = (
+        named_audit(rows, topics) if name == "admin_audit" else rows for rows in _tables(groups)
+    )
+    return write_table(name, map(dated, named), location) if groups else []
 
 
-def write_changes(
-    groups: Sequence[Group], names: Mapping[str, str], folder: Path, committed: Path | None = None
-) -> None:
-    """The table ``metadata_changes``, or what a batch adds to the one that is ``committed``.
-
-    A record of the metadata log is left out when it has a row there.
-    """
-    changes = merged_changes(read_all("metadata_changes", groups), names)
-    if committed is not None:
-        known: set[tuple[object, ...]] = set()
-        for day in dates_of(changes):
-            before = read_day(committed, "metadata_changes", day)
-            known.update(record_keys(before))
-        fresh = [key not in known for key in record_keys(changes)]
-        changes = changes.filter(pa.array(fresh, pa.bool_()))
-    with DatedWriter("metadata_changes", folder) as writer:
-        writer.write(changes)
+def write_table(name: str, rows: Iterator[pa.Table], location: Location) -> list[DataFile]:
+    """Write rows in the columns of a table to one file."""
+    schema = TABLES[name]
+    batches = (batch for part in rows for batch in part.select(schema.names).to_batches())
+    return [write_data_file(location, name, schema, batches)]
 
 
-def dates_of(rows: pa.Table) -> list[str]:
-    """The dates of rows with ``ts``."""
-    days = pc.unique(floor_days(rows["ts"].cast(pa.int64()))).to_pylist()
-    return [NO_DATE if day is None else day_text(day) for day in days]
+def dated(rows: pa.Table) -> pa.Table:
+    """Rows with the date of their ``ts``."""
+    return rows.append_column("date", dates_of(rows["ts"]))
 
 
-def read_day(folder: Path, name: str, day: str) -> pa.Table:
-    """The rows that a table has of a date."""
-    schema = undated(TABLES[name])
-    files = sorted((folder / f"date={day}").glob("[!._]*.parquet"))
-    parts = [pq.ParquetFile(file).read(schema.names).cast(schema) for file in files]
-    return pa.concat_tables([schema.empty_table(), *parts])
+def changes_of(groups: Sequence[Group], names: Mapping[str, str]) -> pa.Table:
+    """The rows of ``metadata_changes`` that were staged."""
+    return dated(merged_changes(read_all("metadata_changes", groups), names))
 
 
-def write_clients(groups: Sequence[Group], folder: Path, committed: Path | None = None) -> None:
-    """The table ``clients``: all rows of the days of a batch, with those ``committed`` before."""
+def without_committed(changes: pa.Table, sink: TableSink) -> pa.Table:
+    """Rows of ``metadata_changes`` but for records of the metadata log that have a row there."""
+    logged = changes.filter(pc.is_valid(changes["log_offset"]))
+    if not logged.num_rows:
+        return changes
+    dates: Dates = pc.unique(logged["date"]).to_pylist()
+    before = committed_rows(sink, "metadata_changes", dates)
+    known = set(record_keys(before))
+    fresh = [key not in known for key in record_keys(changes)]
+    return changes.filter(pa.array(fresh, pa.bool_()))
+
+
+def committed_rows(sink: TableSink, name: str, dates: Dates) -> pa.Table:
+    """The rows that a table has of some dates."""
+    names = sink.file_names(name)
+    return read_data_files(sink.tables, name, names, TABLES[name], dates=dates)
+
+
+def clients_of(
+    groups: Sequence[Group], before: Callable[[Dates], pa.Table] | None = None
+) -> Replacement:
+    """The rows of ``clients`` on the days of what was staged, with those ``before``."""
+    schema = TABLES["clients"]
     uses = read_all("clients", groups)
-    with DatedWriter("clients", folder) as writer:
-        for day in pc.unique(uses["day"]).to_pylist():
-            here = pc.is_null(uses["day"]) if day is None else pc.equal(uses["day"], day)
-            text = NO_DATE if day is None else day_text(day)
-            before = None if committed is None else read_day(committed, "clients", text)
-            writer.write_day(text, client_rows([uses.filter(here)], before))
+    uses = uses.append_column("date", as_dates(uses["day"]))
+    dates: Dates = pc.unique(uses["date"]).to_pylist()
+    parts = [schema.empty_table()]
+    for day in dates:
+        here = pc.is_null(uses["date"]) if day is None else pc.equal(uses["date"], day)
+        rows = client_rows([uses.filter(here)], None if before is None else before([day]))
+        days = pa.array([day] * rows.num_rows, pa.date32())
+        parts.append(rows.append_column("date", days).select(schema.names).cast(schema))
+    return Replacement(pa.concat_tables(parts), dates)
 
 
 def log_names(staged: Staged) -> dict[str, str]:
@@ -105,43 +117,3 @@ def _tables(groups: Sequence[Group]) -> Iterator[pa.Table]:
             waiting = []
     if waiting:
         yield pa.Table.from_batches(read_groups(waiting))
-
-
-class DatedWriter:
-    """Writes rows into a folder for each date; a file is there when it is whole.
-
-    A table without rows is an empty folder, so that readers know it from one that is missing.
-    """
-
-    def __init__(self, name: str, folder: Path) -> None:
-        self._schema = undated(TABLES[name])
-        self._folder = folder
-        self._writers: dict[str, tuple[pq.ParquetWriter, Path, Path]] = {}
-
-    def __enter__(self) -> DatedWriter:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        return self
-
-    def __exit__(self, kind: object, *about_error: object) -> None:
-        for writer, unfinished, finished in self._writers.values():
-            writer.close()
-            if kind is None:
-                unfinished.replace(finished)
-
-    def write(self, rows: pa.Table) -> None:
-        """Rows of any dates, told by ``ts``."""
-        days = floor_days(rows["ts"].cast(pa.int64()))
-        for day in pc.unique(days).to_pylist():
-            here = pc.is_null(days) if day is None else pc.equal(days, day)
-            self.write_day(NO_DATE if day is None else day_text(day), rows.filter(here))
-
-    def write_day(self, day: str, rows: pa.Table) -> None:
-        """Rows of one date."""
-        if day not in self._writers:
-            to = self._folder / f"date={day}"
-            to.mkdir(parents=True, exist_ok=True)
-            name = uuid.uuid4().hex
-            unfinished, finished = to / f".{name}", to / f"part-{name}.parquet"
-            writer = pq.ParquetWriter(unfinished, self._schema, compression="snappy")
-            self._writers[day] = writer, unfinished, finished
-        self._writers[day][0].write_table(rows.select(self._schema.names).cast(self._schema))

@@ -63,7 +63,7 @@ def test_tables_in_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_tables_of_other_captures(tmp_path: Path) -> None:
-    (tmp_path / "_pipeline.json").write_text('{"format": 1, "mode": "batch", "inputs": ["a"]}')
+    (tmp_path / "_pipeline.json").write_text('{"format": 2, "mode": "batch", "inputs": ["a"]}')
     assert "--overwrite" in refused(SAMPLE, "--out", tmp_path)
 
 

@@ -13,8 +13,8 @@ from pyarrow import fs
 from kafka_admin_proto.spark.ingest import files, packets
 from kafka_admin_proto.spark.ingest.files import (
     OpenFile,
-    _located,
     list_files,
+    located,
     look_at,
     parts_of,
     plan,
@@ -92,7 +92,7 @@ def test_many_files(tmp_path: Path) -> None:
 def test_a_uri_with_options() -> None:
     """As `pyarrow.fs.FileSystem.from_uri` has them, which talks to nobody once it has a region."""
     where = "region=eu-west-3&endpoint_override=localhost:9000&scheme=http"
-    system, path = _located(f"s3://bucket/a b/x 50%.pcap?{where}")
+    system, path = located(f"s3://bucket/a b/x 50%.pcap?{where}")
     assert path == "bucket/a b/x 50%.pcap"
     made = system.__reduce__()[1][0]
     assert (made["region"], made["endpoint_override"], made["scheme"]) == (
@@ -100,10 +100,10 @@ def test_a_uri_with_options() -> None:
     )  # fmt: skip
     assert system == fs.FileSystem.from_uri(f"s3://bucket?{where}")[0]
     for name in ("s3://bucket?region=eu", "s3://bucket/?region=eu"):
-        assert _located(name)[1] == "bucket"
-    assert _located("s3://bucket/why?.pcap?region=eu")[1] == "bucket/why?.pcap"
-    assert _located(f"s3://other/x?{where}")[0] == system
-    assert _located("s3://bucket/x?region=eu")[0] != system
+        assert located(name)[1] == "bucket"
+    assert located("s3://bucket/why?.pcap?region=eu")[1] == "bucket/why?.pcap"
+    assert located(f"s3://other/x?{where}")[0] == system
+    assert located("s3://bucket/x?region=eu")[0] != system
 
 
 def test_what_is_below_has_the_options(tmp_path: Path) -> None:

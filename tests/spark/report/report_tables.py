@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,8 @@ def write_tables(folder: Path, tables: Mapping[str, Iterable[Row]]) -> Path:
     for name, rows in tables.items():
         schema = TABLES[name]
         full = [_full(schema, name, row) for row in rows]
-        parts = ["date", "api"] if name == "frames" else ["date"]
         (folder / name).mkdir(parents=True)
-        if full:
-            pq.write_to_dataset(
-                pa.Table.from_pylist(full, schema=schema), str(folder / name), partition_cols=parts
-            )
+        pq.write_table(pa.Table.from_pylist(full, schema=schema), folder / name / "part.parquet")
     return folder
 
 
@@ -38,10 +34,8 @@ def _full(schema: pa.Schema, name: str, row: Row) -> Row:
     full = dict.fromkeys(schema.names) | row
     if full["date"] is None:
         ts = full.get("ts") or full.get("first_ts")
-        day = datetime.fromtimestamp(ts // SECOND, UTC) if ts is not None else None
-        full["date"] = "unknown" if day is None else f"{day:%Y-%m-%d}"
+        full["date"] = None if ts is None else datetime.fromtimestamp(ts // SECOND, UTC).date()
     if name == "frames":
-        full["api"] = full["api"] or "none"
         full["error_codes"] = full["error_codes"] or []
         full["forwarded"] = bool(full["forwarded"])
         full["capture"] = full["capture"] or "one.pcap"
@@ -111,7 +105,7 @@ def audits() -> list[Row]:
 
 def clients() -> list[Row]:
     def one(day: int, version: tuple[int, int], requests: int, **more: Any) -> Row:
-        return {"date": f"2026-01-{day}", "client_id": "app", "software_name": "java",
+        return {"date": date(2026, 1, int(day)), "client_id": "app", "software_name": "java",
                 "software_version": "3.9.1", "address": "10.0.0.1", "principals": [f"User:{day}"],
                 "requests": requests, "first_ts": MICROS + day, "last_ts": MICROS + day * SECOND,
                 "apis": [{"api": "Fetch", "api_key": 1, "min_version": version[0],

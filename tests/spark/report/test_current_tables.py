@@ -141,8 +141,7 @@ def test_replaced_all_the_time(folder: Path, more: list[str]) -> None:
 
 
 def test_other_errors_are_told_at_once(folder: Path) -> None:
-    day = next((folder / "problems").glob("date=*"))
-    (day / "part-0.parquet").write_bytes(b"no Parquet")
+    (folder / "problems" / "part.parquet").write_bytes(b"no Parquet")
     with replaced(folder, 0) as listed:
         result = report(folder, "--query", "problems")
     assert (result.exit_code, listed) == (1, [1])

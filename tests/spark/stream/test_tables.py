@@ -13,11 +13,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.spark.ingest.flows import by_flow
+from kafka_admin_proto.spark.sinks.parquet import ParquetSink
 from kafka_admin_proto.spark.stream.batches import StreamEndedError
 from kafka_admin_proto.spark.stream.tables import StreamTables, run_stream
 from kafka_admin_proto.spark.tables.decode_flows import decode_all
-from kafka_admin_proto.spark.tables.publish import Output
-from kafka_admin_proto.spark.tables.schemas import DECODED, TABLES
+from kafka_admin_proto.spark.tables.schemas import DECODED, REPLACED_BY_DAY, TABLES
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import USUAL
 from tests.spark.tables.test_pipeline import by_one_process, frames_in, make, rows_of
@@ -31,8 +31,14 @@ class Killed(Exception):
 
 
 def stream(spark: SparkSession, folder: Path, out: Path, *, end: bool = False) -> None:
-    with Output(out, mode="streaming", inputs=[str(folder)]) as output:
-        run_stream(spark, [str(folder)], output, settled=0, end=end)
+    with open_sink(out, str(folder)) as sink:
+        run_stream(spark, [str(folder)], sink, settled=0, end=end)
+
+
+def open_sink(out: Path, *inputs: str) -> ParquetSink:
+    return ParquetSink(
+        out, TABLES, mode="streaming", inputs=inputs, replaced_by_day=REPLACED_BY_DAY
+    )
 
 
 def table(spark: SparkSession, out: Path, name: str) -> list[str]:
@@ -40,7 +46,7 @@ def table(spark: SparkSession, out: Path, name: str) -> list[str]:
     rows = rows_of(spark, out, name)
     for row in rows:
         row.pop("place", None)
-    return sorted(json.dumps(row, sort_keys=True) for row in rows)
+    return sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
 
 
 @pytest.mark.exhaustive
@@ -54,15 +60,15 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
     frames = frames_in(spark, out)
 
     copies.append(Path(shutil.copy(a, folder)))
-    publish = Output.publish
+    append = ParquetSink.append
     for early in (True, False):
 
-        def killed(self: Output, *arguments: Any, early: bool = early, **named: Any) -> None:
+        def killed(self: ParquetSink, *arguments: Any, early: bool = early, **named: Any) -> None:
             if not early:
-                publish(self, *arguments, **named)
+                append(self, *arguments, **named)
             raise Killed
 
-        with patch.object(Output, "publish", killed), pytest.raises(Exception, match="Killed"):
+        with patch.object(ParquetSink, "append", killed), pytest.raises(Exception, match="Killed"):
             stream(spark, folder, out)
         assert (frames_in(spark, out) == frames) is early
     stream(spark, folder, out)
@@ -70,7 +76,6 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
     copies += [Path(shutil.copy(each, folder)) for each in (samples, controller)]
     stream(spark, folder, out, end=True)
     assert frames_in(spark, out) == by_one_process(copies)
-    assert (out / "_topics.json").exists()
 
     whole = tmp_path / "whole"
     make(spark, whole, copies)
@@ -87,15 +92,15 @@ def test_a_file_goes_before_its_batch_comes_again(
     b, a, _, _ = write_mixed(tmp_path / "made")
     folder, out = tmp_path / "captures", tmp_path / "out"
     folder.mkdir()
-    publish = Output.publish
+    append = ParquetSink.append
 
-    def killed(self: Output, *arguments: Any, **named: Any) -> None:
+    def killed(self: ParquetSink, *arguments: Any, **named: Any) -> None:
         if not early:
-            publish(self, *arguments, **named)
+            append(self, *arguments, **named)
         raise Killed
 
     first = Path(shutil.copy(b, folder))
-    with patch.object(Output, "publish", killed), pytest.raises(Exception, match="Killed"):
+    with patch.object(ParquetSink, "append", killed), pytest.raises(Exception, match="Killed"):
         stream(spark, folder, out)
     kept = tmp_path / "kept"
     first.rename(kept)
@@ -114,7 +119,7 @@ def test_the_end_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     capture.write_bytes(pcap(conversation(USUAL[:1], size=10, farewell=False)[:-1]))
     stream(spark, folder, out)
     with (
-        patch.object(Output, "publish", side_effect=Killed),
+        patch.object(ParquetSink, "append", side_effect=Killed),
         pytest.raises(Killed),
     ):
         stream(spark, folder, out, end=True)
@@ -133,8 +138,9 @@ def test_the_same_batch_again(spark: SparkSession, tmp_path: Path) -> None:
     source = spark.read.format("kafka_capture").option("rows", "chunks")
     chunks = by_flow(source.load(str(controller)))
     rows = chunks.mapInArrow(decode_all, from_arrow_schema(DECODED)).cache()
-    with Output(tmp_path / "out", mode="streaming", inputs=["x"]) as output:
-        tables = StreamTables(output)
+    with open_sink(tmp_path / "out", "x") as sink:
+        sink.claim()
+        tables = StreamTables(sink)
         half = rows.selectExpr("median(place)").collect()[0][0]
         late = f"int(coalesce(place > {half}, true))"  # rows without a frame are of the end
         for number in (0, 1, 1):

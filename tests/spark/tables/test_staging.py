@@ -84,5 +84,7 @@ def test_files_have_each_group_once(groups: list[Group], cores: int) -> None:
     files = _files(groups, cores)
     assert sorted((g for file in files for g in file), key=str) == sorted(groups, key=str)
     for file in files:
-        assert len({(group.date, group.api) for group in file}) == 1
+        assert file == sorted(
+            file, key=lambda group: (group.date, group.api, group.file, group.number)
+        )
         assert len(file) == 1 or sum(g.bytes for g in file) <= staging._FILE_BYTES

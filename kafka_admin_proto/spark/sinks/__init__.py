@@ -1,0 +1,1 @@
+"""How tables are written and kept: as plain Parquet files, or as Delta tables."""

@@ -1,0 +1,162 @@
+"""Data files: the Parquet files that a table consists of, written by the tasks of a job.
+
+A task writes files below a `Location`; nobody reads them before a sink commits them. Rows have
+their ``date`` in the file, so that it has one type whatever the rows are, and no folder is needed
+for each day: the statistics of files and row groups tell a reader which days they have.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import dataset, fs
+
+from kafka_admin_proto.spark.ingest.files import located
+
+#: Bytes in memory of the rows that are sorted together and make one row group.
+ROW_GROUP_BYTES = 16 * 1024 * 1024
+_COMPRESSION = "snappy"
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+
+
+class DataFile(msgspec.Struct, frozen=True):
+    """A finished file. ``name`` is its name in the folder of its table.
+
+    ``first_date`` and ``last_date`` are the least and the greatest date of its rows, null where no
+    row has one; ``undated_rows`` is the number of rows without a date.
+    """
+
+    name: str
+    rows: int
+    size_bytes: int
+    first_date: date | None
+    last_date: date | None
+    undated_rows: int
+
+    def may_have(self, dates: Iterable[date | None]) -> bool:
+        """Whether a row of one of these dates can be in the file; None stands for no date."""
+        for day in dates:
+            if day is None:
+                if self.undated_rows:
+                    return True
+            elif self.first_date is None or self.last_date is None:
+                continue
+            elif self.first_date <= day <= self.last_date:
+                return True
+        return False
+
+
+class Location(msgspec.Struct, frozen=True):
+    """Where the folders of tables are: a path, or a URI of `pyarrow.fs` with its options.
+
+    It goes to tasks, which open the file system themselves.
+    """
+
+    uri: str
+
+    @property
+    def is_local(self) -> bool:
+        return _SCHEME.match(self.uri) is None
+
+    def folder(self, table: str) -> tuple[fs.FileSystem, str]:
+        """The file system, and the folder of a table on it."""
+        system, path = located(self.uri)
+        return system, f"{path.rstrip('/')}/{table}"
+
+
+def write_data_file(
+    location: Location, table: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
+) -> DataFile:
+    """Write batches in the columns of ``schema`` to one file, about as many rows a row group."""
+    system, folder = location.folder(table)
+    if location.is_local:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    name = f"part-{uuid.uuid4().hex}.parquet"
+    path = f"{folder}/{name}"
+    rows, undated = 0, 0
+    dates: list[date] = []
+    with (
+        system.open_output_stream(path) as out,
+        pq.ParquetWriter(out, schema, compression=_COMPRESSION) as writer,
+    ):
+        for group in row_groups(batches):
+            writer.write_table(sorted_rows(group, schema))
+            rows += group.num_rows
+            undated += group["date"].null_count
+            found = pc.min_max(group["date"]).as_py()
+            dates += [day for day in found.values() if day is not None]
+    size = system.get_file_info(path).size
+    return DataFile(name, rows, size, min(dates, default=None), max(dates, default=None), undated)
+
+
+def row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """As many rows together as make a row group; none that is empty."""
+    waiting: list[pa.RecordBatch] = []
+    size_bytes = 0
+    for batch in batches:
+        if batch.num_rows:
+            waiting.append(batch)
+            size_bytes += batch.nbytes
+        if size_bytes >= ROW_GROUP_BYTES:
+            yield pa.Table.from_batches(waiting)
+            waiting, size_bytes = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def sorted_rows(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The rows in the columns of ``schema``, by date and api: so readers can pass over pages."""
+    keys = [(name, "ascending") for name in ("date", "api") if name in schema.names]
+    return rows.select(schema.names).cast(schema).sort_by(keys)
+
+
+def read_data_files(
+    location: Location,
+    table: str,
+    names: Sequence[str],
+    schema: pa.Schema,
+    *,
+    columns: Sequence[str] | None = None,
+    dates: Collection[date | None] | None = None,
+) -> pa.Table:
+    """The rows of data files, of some columns and of some dates (None: rows without a date)."""
+    wanted = schema.names if columns is None else list(columns)
+    if not names:
+        return schema.empty_table().select(wanted)
+    system, folder = location.folder(table)
+    files = [f"{folder}/{name}" for name in names]
+    found = dataset.dataset(files, schema=schema, format="parquet", filesystem=system)
+    if dates is None:
+        return found.to_table(wanted)
+    day = dataset.field("date")
+    where = day.isin(pa.array([each for each in dates if each is not None], pa.date32()))
+    return found.to_table(wanted, filter=where | day.is_null() if None in dates else where)
+
+
+def read_footer(path: Path) -> DataFile:
+    """What the footer of a local data file says of it."""
+    footer = pq.read_metadata(path)
+    column = footer.schema.names.index("date")
+    dates: list[date] = []
+    undated = 0
+    for number in range(footer.num_row_groups):
+        found = footer.row_group(number).column(column).statistics
+        undated += found.null_count
+        if found.has_min_max:
+            dates += [found.min, found.max]
+    return DataFile(
+        path.name,
+        footer.num_rows,
+        path.stat().st_size,
+        min(dates, default=None),
+        max(dates, default=None),
+        undated,
+    )

@@ -1,0 +1,361 @@
+"""Tables as folders of Parquet files on a file system that all workers share.
+
+    with ParquetSink(Path("tables"), TABLES, mode="batch", inputs=["captures/"]) as sink:
+        ...                                     # tasks write data files below sink.location
+        sink.replace({"frames": files, ...})
+
+Files are written to a folder ``.staging-…`` beside the tables first. A journal then says which file
+goes where, and whoever finds it, the run that wrote it or the next one, carries it out: each step
+is a rename that is done or not, and steps that are done are passed over. What a run leaves that
+never came to its journal is removed by the next. A lock keeps two runs from one folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from kafka_admin_proto.spark.sinks.data_files import (
+    DataFile,
+    Location,
+    read_footer,
+    write_data_file,
+)
+from kafka_admin_proto.spark.sinks.sink import (
+    Files,
+    Mode,
+    Replacement,
+    compaction_target_bytes,
+    oldest_kept,
+)
+from kafka_admin_proto.spark.sinks.workspace import (
+    LOCK,
+    STAGING,
+    OutputError,
+    Workspace,
+    write_whole,
+)
+
+#: Beside the tables: what they were made of, written anew whenever they are, and what is going to
+#: be put where, as long as that is being done.
+MARKER, JOURNAL = "_pipeline.json", ".journal.json"
+#: The layout of the folder.
+_FORMAT = 2
+
+Moves = list[tuple[Path, Path]]
+
+
+class ParquetSink:
+    """The folder of the tables, held by one run. Raises OutputError when it is entered.
+
+    ``schemas`` are the tables' columns by name. ``inputs`` are what the tables are made of: those
+    of other inputs are only replaced with ``overwrite``. A stream replaces whole days of the tables
+    in ``replaced_by_day``, whose files are therefore not put together.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        schemas: Mapping[str, pa.Schema],
+        *,
+        mode: Mode,
+        inputs: Sequence[str],
+        overwrite: bool = False,
+        replaced_by_day: Sequence[str] = (),
+    ) -> None:
+        self.workspace: Workspace = Workspace(path)
+        self._path = path.absolute()
+        self._schemas = schemas
+        self._wanted = {"format": _FORMAT, "mode": mode, "inputs": list(inputs)}
+        self._overwrite = overwrite
+        self._replaced_by_day = replaced_by_day
+
+    def __enter__(self) -> Self:
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+            self._refuse_foreign()
+            self.workspace.hold()
+        except OSError as error:
+            raise OutputError(f"{self._path} cannot be written to: {error}") from None
+        try:
+            self._recover()
+            self._refuse_others()
+            self.workspace.stage()
+        except BaseException:
+            self.workspace.release()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # What a journal names is not tidied away: the next run carries it out.
+        if self.workspace.is_held and not (self._path / JOURNAL).exists():
+            self.workspace.unstage()
+        self.workspace.release()
+
+    @property
+    def location(self) -> Location:
+        return Location(str(self._staged))
+
+    @property
+    def tables(self) -> Location:
+        return Location(str(self._path))
+
+    @property
+    def _staged(self) -> Path:
+        return self.workspace.staging / "tables"
+
+    @property
+    def batch(self) -> int:
+        found = self._read(MARKER)
+        return -1 if found is None else int(found.get("batch", -1))
+
+    def file_names(self, table: str) -> list[str]:
+        return [each.name for each in self._committed(table)]
+
+    def count_rows(self) -> dict[str, int]:
+        return {
+            table: sum(pq.read_metadata(each).num_rows for each in self._committed(table))
+            for table in self._schemas
+        }
+
+    def _committed(self, table: str) -> list[Path]:
+        return sorted((self._path / table).glob("[!._]*.parquet"))
+
+    # What a run does ----------------------------------------------------------------------------
+
+    def claim(self) -> None:
+        if self._read(MARKER) is None:
+            self._write_json(MARKER, self._wanted)
+        for table in self._schemas:
+            if not self._committed(table):
+                empty = self._write(table, [])
+                to = self._path / table / "empty.parquet"
+                to.parent.mkdir(exist_ok=True)
+                empty.rename(to)
+
+    def replace(self, files: Files) -> None:
+        for table in self._schemas:
+            if not files.get(table):
+                self._write(table, [])
+        self._publish([(self._staged / table, self._path / table) for table in self._schemas])
+
+    def append(self, files: Files, replaced: Mapping[str, Replacement], batch: int) -> None:
+        moves: Moves = []
+        removes: list[Path] = []
+        for table, new in files.items():
+            moves += self._places(table, [self._staged / table / each.name for each in new], batch)
+        for table, replacement in replaced.items():
+            if not replacement.dates:
+                continue
+            made, gone = self._replaced(table, replacement)
+            moves += self._places(table, made, batch)
+            removes += gone
+        self._publish(moves, removes, batch=batch)
+
+    def maintain(self, batch: int, retain: timedelta | None = None) -> None:
+        target_bytes = compaction_target_bytes(batch)
+        if target_bytes is None:
+            return
+        moves: Moves = []
+        removes: list[Path] = []
+        oldest = None if retain is None else oldest_kept(retain)
+        for table in self._schemas:
+            most_bytes = 0 if table in self._replaced_by_day else target_bytes
+            made, gone = self._rewritten(table, most_bytes, oldest)
+            moves += self._places(table, made, batch)
+            removes += gone
+        if removes:
+            self._publish(moves, removes, batch=batch)
+
+    def _places(self, table: str, files: Iterable[Path], batch: int) -> Moves:
+        """Where files go: names are in the order of the batches."""
+        return [
+            (each, self._path / table / f"batch-{batch:010d}-{each.stem[5:17]}.parquet")
+            for each in files
+        ]
+
+    def _replaced(self, table: str, replacement: Replacement) -> tuple[list[Path], list[Path]]:
+        """New files and those that they replace: rows of other days in these are written again."""
+        made, gone = [], []
+        for each in self._committed(table):
+            about = read_footer(each)
+            if about.rows and not about.may_have(replacement.dates):
+                continue
+            gone.append(each)
+            rows = pq.read_table(each, schema=self._schemas[table])
+            kept = rows.filter(pc.invert(on_dates(rows["date"], replacement.dates)))
+            if kept.num_rows:
+                made.append(self._write(table, kept.to_batches()))
+        if replacement.rows.num_rows or not made:
+            made.append(self._write(table, replacement.rows.to_batches()))
+        return made, gone
+
+    def _rewritten(
+        self, table: str, most_bytes: int, oldest: date | None
+    ) -> tuple[list[Path], list[Path]]:
+        """New files and those that they replace: small files together, without old rows."""
+        made: list[Path] = []
+        gone: list[Path] = []
+        kept = 0
+        for files in _together(map(read_footer, self._committed(table)), most_bytes):
+            if len(files) == 1 and not _is_old(files[0], oldest):
+                kept += 1
+                continue
+            paths = [self._path / table / each.name for each in files]
+            gone += paths
+            if any(oldest is None or _has_kept(each, oldest) for each in files):
+                made.append(self._write(table, self._read_kept(paths, oldest)))
+        if not (kept or made):
+            made.append(self._write(table, []))
+        return made, gone
+
+    def _read_kept(self, paths: Iterable[Path], oldest: date | None) -> Iterator[pa.RecordBatch]:
+        for path in paths:
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=4096):
+                    if oldest is not None:
+                        old = pc.fill_null(pc.less(batch["date"], pa.scalar(oldest)), False)
+                        batch = batch.filter(pc.invert(old))
+                    yield batch
+
+    def _write(self, table: str, batches: Iterable[pa.RecordBatch]) -> Path:
+        file = write_data_file(self.location, table, self._schemas[table], batches)
+        return self._staged / table / file.name
+
+    # The journal --------------------------------------------------------------------------------
+
+    def _publish(
+        self, moves: Moves, removes: Iterable[Path] = (), *, batch: int | None = None
+    ) -> None:
+        """Put what is staged in its place, and take what it replaces away.
+
+        A move replaces what is there. ``removes`` goes first, none of it where a move leads.
+        """
+        self._write_json(
+            JOURNAL,
+            {
+                "staging": self.workspace.staging.name,
+                "moves": [[self._name(each) for each in move] for move in moves],
+                "removes": [self._name(each) for each in removes],
+                "marker": self._wanted | ({} if batch is None else {"batch": batch}),
+            },
+        )
+        self._carry_out()
+        self.workspace.stage()
+
+    def _carry_out(self) -> None:
+        journal = self._read(JOURNAL)
+        old = self._path / journal["staging"] / "old"
+        old.mkdir(parents=True, exist_ok=True)
+        for number, name in enumerate(journal["removes"]):
+            if (self._path / name).exists():
+                (self._path / name).rename(old / f"removed-{number}")
+        for number, (source, target) in enumerate(journal["moves"]):
+            if not (self._path / source).exists():
+                continue
+            if (self._path / target).exists():
+                (self._path / target).rename(old / f"replaced-{number}")
+            (self._path / target).parent.mkdir(parents=True, exist_ok=True)
+            (self._path / source).rename(self._path / target)
+        self._write_json(MARKER, journal["marker"])
+        (self._path / JOURNAL).unlink()
+        shutil.rmtree(self._path / journal["staging"], ignore_errors=True)
+
+    def _name(self, path: Path) -> str:
+        return str(path.relative_to(self._path))
+
+    def _write_json(self, name: str, value: Any) -> None:
+        data = msgspec.json.format(msgspec.json.encode(value), indent=1)
+        write_whole(self._path / name, data, self._path / f"{STAGING}{name.strip('.')}")
+
+    def _read(self, name: str) -> Any:
+        try:
+            return msgspec.json.decode((self._path / name).read_bytes())
+        except FileNotFoundError:
+            return None
+        except msgspec.DecodeError as error:
+            raise OutputError(f"{self._path / name} is none of the pipeline's: {error}") from None
+
+    # Whose folder it is -------------------------------------------------------------------------
+
+    def _refuse_foreign(self) -> None:
+        found = sorted(each.name for each in self._path.iterdir())
+        if MARKER in found or JOURNAL in found:
+            # What people put beside their tables, a report for one, no run touches.
+            return
+        foreign = [n for n in found if n != LOCK and not n.startswith(STAGING)]
+        if foreign:
+            raise OutputError(
+                f"{self._path} has something else in it ({', '.join(foreign[:3])}"
+                f"{', …' if len(foreign) > 3 else ''}): name a new or empty folder"
+            )
+
+    def _recover(self) -> None:
+        """Finish what a killed run has decided on, and remove what it has not."""
+        if (self._path / JOURNAL).exists():
+            self._carry_out()
+        self.workspace.clear()
+
+    def _refuse_others(self) -> None:
+        found = self._read(MARKER)
+        if found is not None:
+            refuse_others(str(self._path), found, self._wanted, overwrite=self._overwrite)
+
+
+def refuse_others(
+    out: str, found: Mapping[str, Any], wanted: Mapping[str, Any], *, overwrite: bool
+) -> None:
+    """Raise OutputError where tables are of another layout, mode or input than those wanted."""
+    for name, value in wanted.items():
+        if found[name] == value or (name != "mode" and overwrite):
+            continue
+        shown = ", ".join(found[name]) if name == "inputs" else found[name]
+        raise OutputError(
+            f"{out} has tables of another {name.removesuffix('s')} ({shown}): name "
+            "another folder" + ("" if name == "mode" else ", or --overwrite them")
+        )
+
+
+def on_dates(column: pa.ChunkedArray, dates: Iterable[date | None]) -> pa.ChunkedArray:
+    """Which values of a column of dates are among these; None stands for null."""
+    return pc.is_in(column, value_set=pa.array(list(dates), pa.date32()))
+
+
+def _together(files: Iterable[DataFile], most_bytes: int) -> Iterator[list[DataFile]]:
+    """Small files in groups of about that many bytes; each large one alone."""
+    waiting: list[DataFile] = []
+    for each in files:
+        if each.size_bytes >= most_bytes:
+            yield [each]
+            continue
+        waiting.append(each)
+        if sum(file.size_bytes for file in waiting) >= most_bytes:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
+
+
+def _is_old(file: DataFile, oldest: date | None) -> bool:
+    """Whether rows of a file are to be forgotten."""
+    return oldest is not None and file.first_date is not None and file.first_date < oldest
+
+
+def _has_kept(file: DataFile, oldest: date) -> bool:
+    """Whether rows of a file are to be kept."""
+    late = file.last_date is not None and file.last_date >= oldest
+    return late or bool(file.undated_rows)
