@@ -37,7 +37,7 @@
     │   └── BrokerError            the broker answered with an error code (admin/errors.py)
     ├── FaultError             a fault on request that cannot be  (server/faults/words.py)
     ├── PolicyViolation        a request that a policy does not let pass   (server/policies.py)
-    ├── OutputError            a folder that tables cannot be written to (spark/tables/publish.py)
+    ├── OutputError            a folder that tables cannot be written to (spark/sinks/workspace.py)
     ├── StateError             another version wrote a state (capture/connection/state.py)
     ├── StreamEndedError       the stream of a checkpoint was ended  (spark/stream/batches.py)
     ├── TablesReplacedError    tables replaced during a read (spark/report/current_tables.py)
