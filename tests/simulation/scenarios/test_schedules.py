@@ -134,6 +134,6 @@ class Schedules(RuleBasedStateMachine):
 
 
 TestSchedules = Schedules.TestCase
-# Drawn once and for all: among thousands of free draws, some meet the text's gap about logs without a
-# file that docs/simulation.md describes.
+# Drawn once and for all: among thousands of free draws, some meet the gap of the text about logs
+# without a file, which docs/simulation.md describes.
 TestSchedules.settings = settings(max_examples=draws(48), stateful_step_count=40, derandomize=True)
