@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pkgutil import iter_modules
@@ -49,6 +50,7 @@ def test_a_plain_session() -> None:
     run = subprocess.run(
         [sys.executable, "-c", _PROGRAM, str(ADMIN)],
         capture_output=True, text=True, timeout=240,
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
     whole, later, *pushed = map(int, run.stdout.split())
