@@ -24,6 +24,7 @@ from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.broker import Broker, Disk
 from kafka_admin_proto.simulation.node import Cancel, OnResponse, Request
 from kafka_admin_proto.simulation.rules import Rules
+from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 
 #: The broker's own id, and another one's.
@@ -189,6 +190,23 @@ class Alone:
         assert isinstance(answer, FetchResponse)
         row = answer.responses[0].partitions[0]
         return row.error_code or row.records or b""
+
+    def leads(self, name: str, topic_id: UUID, index: int) -> bool:
+        """Whether the broker leads the partition of this name or id."""
+        return any(
+            row["leader"] == ME
+            for row in self.broker.state()["replicas"]
+            if row["partition"] == index
+            and (row["topic"] == name or row["topic_id"] == topic_id_to_text(topic_id))
+        )
+
+    def follows(self, name: str, index: int) -> bool:
+        """Whether another broker leads this partition, of which the broker has a replica."""
+        return any(
+            row["leader"] != ME
+            for row in self.broker.state()["replicas"]
+            if (row["topic"], row["partition"]) == (name, index)
+        )
 
     def ask(self, body: Message, version: int) -> Message:
         """An answer, both messages through their bytes."""
