@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -21,12 +22,15 @@ SECOND = 1_000_000
 
 
 def write_tables(folder: Path, tables: Mapping[str, Iterable[Row]]) -> Path:
-    """Parquet files below the folder as the pipeline lays them out."""
+    """Parquet files below the folder, with new names each time, as the pipeline lays them out."""
     for name, rows in tables.items():
         schema = TABLES[name]
         full = [_full(schema, name, row) for row in rows]
         (folder / name).mkdir(parents=True)
-        pq.write_table(pa.Table.from_pylist(full, schema=schema), folder / name / "part.parquet")
+        pq.write_table(
+            pa.Table.from_pylist(full, schema=schema),
+            folder / name / f"part-{uuid.uuid4().hex}.parquet",
+        )
     return folder
 
 
