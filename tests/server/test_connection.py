@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +12,6 @@ from kafka_admin_proto.messages import ApiVersionsRequest, CreateTopicsRequest, 
 from kafka_admin_proto.protocol import FrameReader, frame, write_request
 from kafka_admin_proto.protocol.connection import RequestReceived
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.values import Message
 from tests.server.test_create_topics import topic
 
@@ -97,38 +95,6 @@ def test_a_client_that_does_not_read_is_waited_for(cluster: SyncCluster) -> None
         found = answers(client, count)
         assert ids(found) == list(range(count))
         assert sum(map(len, found)) > 10 << 20
-
-
-@pytest.mark.parametrize("pieces", [2, 20])
-def test_a_client_that_sends_byte_by_byte_is_read_at_intervals(
-    cluster: SyncCluster, pieces: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is answered like others, and its bytes do not come between them."""
-    waited = list[int]()
-    wait = NodeConnection.wait
-
-    def waits(self: NodeConnection) -> None:
-        waited.append(self.unfinished_bytes)
-        wait(self)
-
-    monkeypatch.setattr(NodeConnection, "wait", waits)
-    data = asked(ApiVersionsRequest("pieces", "1"), 4, 7)
-    with connect(cluster) as client:
-        client.sendall(asked(ApiVersionsRequest("pieces", "1"), 4, 6))
-        assert ids(answers(client, 1)) == [6]
-        name = client.getsockname()
-        (there,) = (
-            each
-            for each in cluster._cluster._nodes[1].connections
-            if each._transport is not None and each._transport.get_extra_info("peername") == name
-        )
-        for at in range(1, pieces):
-            client.sendall(data[at - 1 : at])
-            while there.unfinished_bytes < at:
-                time.sleep(0.0005)
-        client.sendall(data[pieces - 1 :])
-        assert ids(answers(client, 1)) == [7]
-    assert waited == [*range(9, pieces)]
 
 
 def test_a_heap_of_one_client_leaves_others_their_turns() -> None:

@@ -39,11 +39,6 @@ if TYPE_CHECKING:
 _WRITE_BYTES = 64 << 10
 #: A client with so many bytes of an unfinished request takes turns with others like it.
 _LARGE_BYTES = 128 << 10
-#: A request that has come in so many small pieces is one that is sent on purpose so: its client is
-#: read at intervals, and in turns, so that hundreds of such pieces do not come between others.
-_PIECES = 8
-_PIECE_BYTES = 512
-_PIECES_PAUSE_S = 0.05
 #: A request of so many bytes names some tens of topics at most: it is answered in one piece.
 _SMALL_BYTES = 512
 #: How long a broker waits for a controller that a request can be forwarded to.
@@ -75,8 +70,6 @@ class NodeConnection(asyncio.BufferedProtocol):
         self.active, self.idle_looks = True, 0
         #: Bytes of a request that has not come in full.
         self.unfinished_bytes = 0
-        #: How many small pieces of it have come.
-        self._pieces = 0
         self._writable = True
         self._held = False
         #: The request that waits for a controller, or for this connection's turn.
@@ -121,17 +114,10 @@ class NodeConnection(asyncio.BufferedProtocol):
         self._answer()
         unfinished = self._connection.buffered
         if unfinished != self.unfinished_bytes:
-            more = nbytes < _PIECE_BYTES and unfinished > self.unfinished_bytes
-            self._pieces = self._pieces + 1 if more else 0
             self.service.guard.received(self, unfinished)
-            if self._held:
-                return
-            if unfinished > _LARGE_BYTES:
+            if unfinished > _LARGE_BYTES and not self._held:
                 self.wait()
                 self.service.turns.add(self.go_on)
-            elif self._pieces > _PIECES:
-                self.wait()
-                self._loop.call_later(_PIECES_PAUSE_S, self.service.turns.add, self.go_on)
 
     def eof_received(self) -> bool:
         """The client sends no more; its transport is closed."""
