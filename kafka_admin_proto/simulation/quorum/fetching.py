@@ -72,7 +72,7 @@ class Fetching:
     def _lose_leader(self) -> None:
         """An observer has heard nothing of its leader: it looks for another one."""
         self._voter.quorum.become_unattached(self._voter.quorum.epoch)
-        self._voter.settle()
+        self._voter.apply_role()
 
     def _fetch(self, node_id: int, topic_id: UUID) -> None:
         term, quorum = self._voter.term, self._voter.quorum
@@ -239,7 +239,7 @@ class Fetching:
         followers = self._followers
         assert followers is not None
         if diverging.epoch < 0:
-            followers.told(request.source)
+            followers.answered(request.source)
         return draft.fetch_response(
             self._id_in(request),
             self._voter.quorum,

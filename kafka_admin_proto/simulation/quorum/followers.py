@@ -11,13 +11,13 @@ from kafka_admin_proto.simulation.quorum.folder import MetadataLog
 
 @dataclass(slots=True)
 class _Follower:
-    """``offset`` and ``told`` are -1 before the first Fetch that fits the log."""
+    """``offset`` is -1 before the first Fetch that fits the log."""
 
     offset: int = -1
     #: When it fetched last, in milliseconds of virtual time.
     at_ms: int = -1
-    #: The high watermark that it was told last.
-    told: int = -2
+    #: The high watermark in the last response to it; -2 before the first, which always has news.
+    sent_high_watermark: int = -2
     waiting: Request | None = None
     give_up: Cancel | None = None
 
@@ -40,11 +40,13 @@ class Followers:
     def has_news(self, node_id: int, log: MetadataLog) -> bool:
         """Whether a response would say more than the last one."""
         follower = self._known[node_id]
-        return follower.offset < log.end.offset or follower.told != self.high_watermark
+        return (
+            follower.offset < log.end.offset or follower.sent_high_watermark != self.high_watermark
+        )
 
-    def told(self, node_id: int) -> None:
-        """The node gets the high watermark in a response."""
-        self._known[node_id].told = self.high_watermark
+    def answered(self, node_id: int) -> None:
+        """A response carries the high watermark to the node."""
+        self._known[node_id].sent_high_watermark = self.high_watermark
 
     def wait(self, request: Request, give_up: Cancel) -> None:
         """Keep a Fetch until there is news; ``give_up`` cancels what ends its wait."""

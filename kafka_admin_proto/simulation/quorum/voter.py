@@ -70,7 +70,7 @@ class Voter:
 
     def start(self) -> None:
         """Go on from where the last life ended."""
-        self.settle()
+        self.apply_role()
 
     def handle(self, request: Request) -> Message | None:
         """Answer a request; a Fetch may wait."""
@@ -83,7 +83,7 @@ class Voter:
         if code := self.fetching.knows(draft.topic_id_of(body)):
             return draft.response(body, self.quorum, code)
         found = self._answer(body)
-        self.settle()
+        self.apply_role()
         if isinstance(body, EndQuorumEpochRequest):
             self._hurry(body)
         return found
@@ -150,7 +150,7 @@ class Voter:
 
     # ---- roles
 
-    def settle(self) -> None:
+    def apply_role(self) -> None:
         """Do what a change of role, epoch or vote calls for; nothing where there was none."""
         quorum = self.quorum
         now = (quorum.role, quorum.epoch, quorum.leader_id, quorum.voted_id)
@@ -224,7 +224,7 @@ class Voter:
         if not self.is_majority(len(self._granted)):
             return False
         self.quorum.become_leader()
-        self.settle()
+        self.apply_role()
         return True
 
     def is_majority(self, votes: int) -> bool:
@@ -267,7 +267,7 @@ class Voter:
         if self.quorum.role == "leader":
             self._successors = self.fetching.successors()
             self.quorum.become_resigned()
-            self.settle()
+            self.apply_role()
 
     def _become_resigned(self, *, after_start: bool) -> None:
         me, epoch = self.context.node_id, self.quorum.epoch
@@ -286,7 +286,7 @@ class Voter:
     def run_for_election(self) -> None:
         """Enter the next epoch as a candidate."""
         self.quorum.become_candidate()
-        self.settle()
+        self.apply_role()
 
     def _back_off(self) -> None:
         """This election is lost: wait a while, longer each time, and hold the next."""
@@ -338,7 +338,7 @@ class Voter:
         stale = epoch > self.quorum.epoch or code in (FENCED_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER)
         if stale or (leader_id != NOBODY and self.quorum.leader_id == NOBODY):
             self.quorum.learn(epoch, leader_id)
-            self.settle()
+            self.apply_role()
             return stale or code != NONE or self.quorum.role == "follower"
         return False
 
