@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import UUID
 
 from kafka_admin_proto.messages import kip_516
@@ -38,6 +39,14 @@ Part = tuple[Topic, list[int]]
 Built = tuple[Message, int]
 
 _HOST, _FIRST_PORT, _LISTENER = "broker", 9092, "PLAINTEXT"
+
+
+#: A partition of UpdateMetadata, as shipped or of the draft.
+_State = TypeVar(
+    "_State",
+    UpdateMetadataPartitionState,
+    kip_516.UpdateMetadataRequest.UpdateMetadataPartitionState,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +102,9 @@ class RequestBuilder:
             UpdateMetadataTopicState(
                 topic_name=topic.name,
                 topic_id=(topic.topic_id if self.topic_ids else None) or ZERO_TOPIC_ID,
-                partition_states=[
-                    UpdateMetadataPartitionState(
-                        partition_index=number,
-                        controller_epoch=self.controller_epoch,
-                        leader=DURING_DELETE if deleted else topic.partitions[number].leader,
-                        leader_epoch=topic.partitions[number].leader_epoch,
-                        isr=topic.partitions[number].isr,
-                        zk_version=topic.partitions[number].partition_epoch,
-                        replicas=topic.partitions[number].replicas,
-                    )
-                    for number in numbers
-                ],
+                partition_states=self._partition_states(
+                    UpdateMetadataPartitionState, topic, numbers, deleted
+                ),
             )
             for topic, numbers in parts
         ]
@@ -178,6 +178,23 @@ class RequestBuilder:
             is_new=partition.leader_epoch == 0,
         )
 
+    def _partition_states(
+        self, state: type[_State], topic: Topic, numbers: Iterable[int], deleted: bool
+    ) -> list[_State]:
+        """The partitions of a topic for UpdateMetadata, with that class for each."""
+        return [
+            state(
+                partition_index=number,
+                controller_epoch=self.controller_epoch,
+                leader=DURING_DELETE if deleted else topic.partitions[number].leader,
+                leader_epoch=topic.partitions[number].leader_epoch,
+                isr=topic.partitions[number].isr,
+                zk_version=topic.partitions[number].partition_epoch,
+                replicas=topic.partitions[number].replicas,
+            )
+            for number in numbers
+        ]
+
     def _draft_update_metadata(
         self, broker_epoch: int, parts: Iterable[Part], live: Iterable[int], deleted: bool
     ) -> Message:
@@ -186,18 +203,9 @@ class RequestBuilder:
             draft.TopicState(
                 topic_name=topic.name,
                 topic_id=topic.topic_id or ZERO_TOPIC_ID,
-                partition_states=[
-                    draft.UpdateMetadataPartitionState(
-                        partition_index=number,
-                        controller_epoch=self.controller_epoch,
-                        leader=DURING_DELETE if deleted else topic.partitions[number].leader,
-                        leader_epoch=topic.partitions[number].leader_epoch,
-                        isr=topic.partitions[number].isr,
-                        zk_version=topic.partitions[number].partition_epoch,
-                        replicas=topic.partitions[number].replicas,
-                    )
-                    for number in numbers
-                ],
+                partition_states=self._partition_states(
+                    draft.UpdateMetadataPartitionState, topic, numbers, deleted
+                ),
             )
             for topic, numbers in parts
         ]

@@ -87,7 +87,7 @@ def write_data_file(
         system.open_output_stream(path) as out,
         pq.ParquetWriter(out, schema, compression=_COMPRESSION) as writer,
     ):
-        for group in row_groups(batches):
+        for group in map(pa.Table.from_batches, gathered(batches, ROW_GROUP_BYTES)):
             writer.write_table(sorted_rows(group, schema))
             rows += group.num_rows
             undated += group["date"].null_count
@@ -97,19 +97,19 @@ def write_data_file(
     return DataFile(name, rows, size, min(dates, default=None), max(dates, default=None), undated)
 
 
-def row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """As many rows together as make a row group; none that is empty."""
+def gathered(batches: Iterable[pa.RecordBatch], size_bytes: int) -> Iterator[list[pa.RecordBatch]]:
+    """Batches in lists of about so many bytes; none of the batches is empty."""
     waiting: list[pa.RecordBatch] = []
-    size_bytes = 0
+    waiting_bytes = 0
     for batch in batches:
         if batch.num_rows:
             waiting.append(batch)
-            size_bytes += batch.nbytes
-        if size_bytes >= ROW_GROUP_BYTES:
-            yield pa.Table.from_batches(waiting)
-            waiting, size_bytes = [], 0
+            waiting_bytes += batch.nbytes
+        if waiting_bytes >= size_bytes:
+            yield waiting
+            waiting, waiting_bytes = [], 0
     if waiting:
-        yield pa.Table.from_batches(waiting)
+        yield waiting
 
 
 def sorted_rows(rows: pa.Table, schema: pa.Schema) -> pa.Table:

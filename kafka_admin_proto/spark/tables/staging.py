@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_admin_proto.spark.sinks.data_files import DataFile, Location, write_data_file
+from kafka_admin_proto.spark.sinks.data_files import DataFile, Location, gathered, write_data_file
 from kafka_admin_proto.spark.tables.client_uses import USES, ClientUses
 from kafka_admin_proto.spark.tables.days import DAY_US, FIRST_DAY, LAST_DAY, dates_of
 from kafka_admin_proto.spark.tables.derive import DERIVED
@@ -111,7 +111,7 @@ def stage(batches: Iterable[pa.RecordBatch], folder: str) -> Staged:
     Another try of the task has other files; what the one that counts has staged is collected.
     """
     with Stage(folder) as staged:
-        for decoded in _together(batches):
+        for decoded in gathered(batches, _AT_ONCE):
             staged.add(pa.concat_batches(decoded).cast(DECODED))
     return staged.result()
 
@@ -195,21 +195,6 @@ class Stage:
 
 
 _derived = msgspec.msgpack.Decoder(list[tuple[str, dict[str, Any]]])
-
-
-def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """As many batches as are handled at once; none that is empty."""
-    waiting: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        if batch.num_rows:
-            waiting.append(batch)
-            size += batch.nbytes
-        if size >= _AT_ONCE:
-            yield waiting
-            waiting, size = [], 0
-    if waiting:
-        yield waiting
 
 
 def _by_key(frames: pa.RecordBatch) -> Iterator[tuple[str, str, pa.RecordBatch]]:
