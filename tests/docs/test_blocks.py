@@ -19,7 +19,7 @@ RUN_BY: dict[str, tuple[str, int]] = {
     "spark.md": ("tests/spark/test_docs.py", 2),
 }
 #: Pages that ``run_page`` runs from their first block to their last.
-RUN_WHOLE = {"index.md", "start.md"}
+RUN_WHOLE = {"command-line.md", "index.md", "python.md", "start.md"}
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 

@@ -1,4 +1,4 @@
-"""The first pages are run as a newcomer reads them."""
+"""The README, the first pages and the first two guides are run as a newcomer reads them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,32 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import DOCS, run_page
+from kafka_admin_proto.schema.catalog import catalog
+from tests.docs.pages import DOCS, ROOT, code_blocks, run_page
+from tests.docs.test_blocks import RUN_WHOLE
+from tests.everything import EVERY
+from tools.site import bytes_picture
+
+README = ROOT / "README.md"
 
 
-@pytest.mark.parametrize("name", ["index.md", "start.md"])
+@pytest.mark.parametrize("name", sorted(RUN_WHOLE))
 def test_the_page_runs(name: str, tmp_path: Path) -> None:
     run_page(DOCS / name, tmp_path)
+
+
+def test_the_readme_runs(tmp_path: Path) -> None:
+    run_page(README, tmp_path)
+    languages = [each.language for each in code_blocks(README.read_text("utf-8"))]
+    assert languages == ["sh", "python", "console"]
+
+
+def test_the_readmes_numbers() -> None:
+    counts = f"{len(catalog().names())} messages, {len(EVERY)} versions"
+    assert counts in README.read_text("utf-8")
+    assert counts in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_the_readmes_picture() -> None:
+    """``python -m tools.site.bytes_picture`` writes it anew."""
+    assert bytes_picture.FILE.read_text("utf-8") == bytes_picture.front_door().standalone()

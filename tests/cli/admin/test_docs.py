@@ -33,17 +33,6 @@ def test_each_example(block: str, run: Run, broker: ScriptedBroker) -> None:
     assert shown(block, run, broker).strip() == block.strip()
 
 
-def test_the_readmes_lines_run(run: Run, broker: ScriptedBroker) -> None:
-    broker.topics.clear()
-    text = (ROOT / "README.md").read_text("utf-8").split("Kafka Shell administers")[1]
-    lines = re.findall(r"^kap (.*)$", text.split("```")[1], re.MULTILINE)
-    assert len(lines) == 4
-    for line in lines:
-        result = run(line.partition("#")[0], data="topics list\n")
-        assert result.exit_code == 0, result.output
-    assert len(broker.topics["orders"].assignment) == 6
-
-
 def test_every_command_that_the_page_names_is_there() -> None:
     for line in set(re.findall(r"`kap ([a-z][a-z -]*)", PAGE.read_text("utf-8"))):
         command = kap
