@@ -36,7 +36,7 @@
     │   ├── RequestTimedOutError   the time was over                     (admin/errors.py)
     │   └── BrokerError            the broker answered with an error code (admin/errors.py)
     ├── FaultError             a fault on request that cannot be  (server/faults/words.py)
-    ├── PolicyViolation        a request that a policy does not let pass   (server/policies.py)
+    ├── PolicyViolation        a policy refuses a request    (server/topics/policies.py)
     ├── OutputError            a folder that tables cannot be written to (spark/sinks/workspace.py)
     ├── StateError             another version wrote a state (capture/connection/state.py)
     ├── StreamEndedError       the stream of a checkpoint was ended  (spark/stream/batches.py)

@@ -23,8 +23,8 @@ BY_NAME = {
     "kafka_admin_proto/cli/lazy_group.py": "a command's module is loaded when the command is used",
     "kafka_admin_proto/cli/admin/common/client.py": "a command loads the operations that it uses",
     "kafka_admin_proto/server/handlers/__init__.py": "a handler is loaded when it is asked for",
-    "kafka_admin_proto/server/drafts/__init__.py": "the same for a draft's messages",
-    "kafka_admin_proto/server/policies.py": "a policy is the user's own class, named by the user",
+    "kafka_admin_proto/server/handlers/drafts/__init__.py": "the same for a draft's messages",
+    "kafka_admin_proto/server/topics/policies.py": "a policy is a class that the user names",
     "kafka_admin_proto/records/compression/codecs.py": "cramjam is optional and has no types",
 }
 #: Names that load a module whose name is a value.

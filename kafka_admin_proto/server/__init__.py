@@ -16,12 +16,12 @@ __all__ = ["Cluster", "PolicyViolation", "SyncCluster"]
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.cluster import Cluster
-    from kafka_admin_proto.server.policies import PolicyViolation
     from kafka_admin_proto.server.sync import SyncCluster
+    from kafka_admin_proto.server.topics.policies import PolicyViolation
 else:
     from kafka_admin_proto.lazy_names import lazy_names
 
     __getattr__, __dir__ = lazy_names(
         __name__,
-        {"cluster": ["Cluster"], "policies": ["PolicyViolation"], "sync": ["SyncCluster"]},
+        {"cluster": ["Cluster"], "topics.policies": ["PolicyViolation"], "sync": ["SyncCluster"]},
     )

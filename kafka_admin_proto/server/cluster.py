@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,10 +21,17 @@ from uuid import UUID, uuid4
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.answers import Answers
-from kafka_admin_proto.server.bootstrap import Registration, fence, first_records, register
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState, Lifecycle
+from kafka_admin_proto.server.brokers.registration import (
+    Registration,
+    fence,
+    first_records,
+    new_cluster_id,
+    register,
+)
 from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.server.brokers.views import Views
+from kafka_admin_proto.server.configs.properties import properties_of_nodes
 from kafka_admin_proto.server.handlers import DIALECTS, served_apis
 from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.limits import Guard, NetworkLimits, frame_bytes, limits_of
@@ -37,8 +43,8 @@ if TYPE_CHECKING:
     from kafka_admin_proto.records.metadata.cluster_state import Acl
     from kafka_admin_proto.server.faults.faults import Faults
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
-    from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
     from kafka_admin_proto.server.security.access import Security
+    from kafka_admin_proto.server.topics.policies import AlterConfigPolicy, CreateTopicPolicy
 
 _RECEIVE_BYTES = 64 << 10
 #: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
@@ -46,8 +52,6 @@ _NO_FOLDER = "/tmp/kafka-logs-"
 #: Whose letter a cluster goes by.
 Rules = Literal["shipped", "kip-4", "kip-4a", "kip-4b"]
 _NOT_STARTED = "the cluster has not been started; enter it first"
-
-
 #: The listeners of a cluster without others.
 _LISTENERS = {"PLAINTEXT": "PLAINTEXT"}
 
@@ -58,12 +62,12 @@ class Cluster:
     ``port`` is the first node's, the others have the next ones, and each further listener those
     behind them; 0 takes free ones. ``listeners`` are the security protocols of the listeners by
     name, and ``users`` the passwords of users who log in by SASL. ``acls`` say who may do what, by
-    the names of Kafka's constants (``server/authorizer/files.py``). ``configs``
+    the names of Kafka's constants (``server/security/authorizer/files.py``). ``configs``
     are configs of every broker, as in its properties file; ``racks`` those of the nodes in their
     order. New replicas of a partition are in sync after ``sync_delay_s`` seconds. Each broker
     answers from its own view of the metadata log, which is ``propagation_delay_s`` behind.
     ``rules`` are those of CreateTopics, or with ``kip-4a`` and ``kip-4b`` a draft's messages beside
-    Kafka's own (``server/drafts``). The policies are asked as KIP-108 has it.
+    Kafka's own (``server/handlers/drafts``). The policies are asked as KIP-108 has it.
     ``api_versions`` are those of apis by name that it has not all of ("0-9"), or not at all
     ("none"), as an older cluster.
     ``limits`` are those of each connection, and ``network_limits`` those of all together, by the
@@ -127,7 +131,7 @@ class Cluster:
             self._configs = {**self._security.configs, **self._configs}
         self._acls: list[Acl] = []
         if acls:
-            from kafka_admin_proto.server.authorizer.files import AUTHORIZED, acls_of
+            from kafka_admin_proto.server.security.authorizer.files import AUTHORIZED, acls_of
 
             self._acls = acls_of(acls)
             self._configs = {**AUTHORIZED, **self._configs}
@@ -219,7 +223,7 @@ class Cluster:
             self._nodes = {node.id: node for node in nodes}
             state = self._state = self._in_memory() if self._data is None else self._on_disk()
             if self._acls:
-                from kafka_admin_proto.server.authorizer.files import records_of
+                from kafka_admin_proto.server.security.authorizer.files import records_of
 
                 state.append(records_of(self._acls, state.cluster))
             if self._security is not None:
@@ -351,7 +355,7 @@ class Cluster:
 
     def _in_memory(self) -> State:
         folders = {each: f"{_NO_FOLDER}{each}" for each in self._nodes}
-        state = State(self._release, _random_id(), self._static(folders))
+        state = State(self._release, new_cluster_id(), self._static(folders))
         state.append(first_records(self._release))
         register(state, [self._registration(node, uuid4()) for node in self._nodes.values()])
         return state
@@ -362,21 +366,14 @@ class Cluster:
 
         assert self._data is not None
         settings = log_settings(self._configs, self._release)
-        found = open_cluster(self._data, self._brokers, _random_id(), settings)
+        found = open_cluster(self._data, self._brokers, new_cluster_id(), settings)
         self._log = found.log
         for note in found.notes:
             print(note, file=sys.stderr)
         check_release(found.state, self._release, self._data)
         static = self._static(dict(zip(self._nodes, map(str, found.folders), strict=True)))
         state = State(self._release, found.cluster_id, static, found.state, found.log)
-        state.quorum.epoch = found.log.epoch
-        found.log.lead(state.controller, list(self._nodes), state.end_offset)
-        state.pass_offset()
-        if found.new:
-            records = found.bootstrap or first_records(self._release)
-            for folder in found.folders:
-                found.log.write_bootstrap(folder, records)
-            state.append(records)
+        found.lead(state)
         fence(state)
         register(
             state,
@@ -386,38 +383,9 @@ class Cluster:
 
     def _static(self, folders: Mapping[int, str]) -> dict[int, dict[str, str]]:
         """What the properties file of each node would say; ``folders`` are their ``log.dirs``."""
-        voters = ",".join(
-            f"{node.id}@{first.host}:{first.port}"
-            for node in self._nodes.values()
-            for first in list(node.listeners.values())[:1]
-        )
-        found = {}
-        for index, (node_id, node) in enumerate(self._nodes.items()):
-            listeners = [
-                f"{each.name}://{each.host}:{each.port}" for each in node.listeners.values()
-            ]
-            advertised = ",".join(
-                f"{each.name}://{each.advertised_host}:{each.port}"
-                for each in node.listeners.values()
-            )
-            found[node_id] = {
-                "node.id": str(node_id),
-                "broker.id": str(node_id),  # Kafka has either stand for both
-                "process.roles": "broker,controller",
-                "controller.quorum.voters": voters,
-                "controller.listener.names": "CONTROLLER",
-                "listeners": ",".join([*listeners, f"CONTROLLER://{self._host}:0"]),
-                "listener.security.protocol.map": ",".join(
-                    f"{name}:{protocol}"
-                    for name, protocol in {**self._listeners, "CONTROLLER": "PLAINTEXT"}.items()
-                ),
-                "inter.broker.listener.name": next(iter(self._listeners)),
-                "log.dirs": folders[node_id],
-                **({"advertised.listeners": advertised} if self._advertised != self._host else {}),
-                **({"broker.rack": self._racks[index]} if self._racks else {}),
-                **self._configs,
-            }
-        return found
+        listeners = {each.id: list(each.listeners.values()) for each in self._nodes.values()}
+        racks = dict(zip(listeners, self._racks, strict=True)) if self._racks else {}
+        return properties_of_nodes(listeners, folders, racks, self._configs)
 
     def _registered(self, node: Node) -> Registration:
         """What a node registers with that had been registered before."""
@@ -430,8 +398,3 @@ class Cluster:
             rack=self._racks[node.id - 1] if self._racks else None,
             directory=directory,
         )
-
-
-def _random_id() -> str:
-    """A cluster's id: 16 random bytes in Kafka's base64url."""
-    return base64.urlsafe_b64encode(uuid4().bytes).decode().rstrip("=")

@@ -23,11 +23,11 @@ from kafka_admin_proto.server.brokers.view import (
     View,
     is_reassigning,
 )
-from kafka_admin_proto.server.policies import AlterConfigPolicy, CreateTopicPolicy
+from kafka_admin_proto.server.topics.policies import AlterConfigPolicy, CreateTopicPolicy
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.server.throttling import Owner, TokenBucket
+    from kafka_admin_proto.server.quotas.throttling import Owner, TokenBucket
 
 __all__ = [
     "BROKER_LOGGER_RESOURCE",

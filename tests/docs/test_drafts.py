@@ -10,13 +10,13 @@ from pathlib import Path
 
 from kafka_admin_proto.admin.drafts import COMMANDS, METHODS
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.server.drafts import DRAFTS
+from kafka_admin_proto.server.handlers.drafts import DRAFTS
 
 _ROOT = Path(__file__).parents[2]
 _PAGE = (_ROOT / "docs" / "drafts.md").read_text("utf-8")
 _MODULES = (
-    "server/drafts/test_kip_4a.py",
-    "server/drafts/test_kip_4b.py",
+    "server/handlers/drafts/test_kip_4a.py",
+    "server/handlers/drafts/test_kip_4b.py",
     "admin/test_drafts.py",
     "cli/admin/test_drafts.py",
 )

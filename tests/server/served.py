@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from kafka_admin_proto import codec
-from kafka_admin_proto.server.bootstrap import Registration, first_records, register
+from kafka_admin_proto.server.brokers.registration import Registration, first_records, register
 from kafka_admin_proto.server.handlers import Caller, respond, served_apis
 from kafka_admin_proto.server.network.node import Listener
 from kafka_admin_proto.server.state import Log, State

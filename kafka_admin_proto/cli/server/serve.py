@@ -15,7 +15,7 @@ import click
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.gc_tuning import tune_gc_for_server
 from kafka_admin_proto.server.cluster import Cluster, Rules
-from kafka_admin_proto.server.policies import load_policy
+from kafka_admin_proto.server.topics.policies import load_policy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -153,7 +153,7 @@ def _users(path: str | None) -> dict[str, str] | None:
 def _acls(path: str | None) -> Sequence[Mapping[str, str]]:
     if path is None:
         return ()
-    from kafka_admin_proto.server.authorizer.files import read_acls
+    from kafka_admin_proto.server.security.authorizer.files import read_acls
 
     return read_acls(path)
 

@@ -16,9 +16,13 @@ from kafka_admin_proto.messages.broker_registration_change_record import (
 )
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.messages.partition_record import PartitionRecord
-from kafka_admin_proto.server.bootstrap import Registration, broker_record, controller_record
 from kafka_admin_proto.server.brokers import replicas
 from kafka_admin_proto.server.brokers.controllers import Controllers
+from kafka_admin_proto.server.brokers.registration import (
+    Registration,
+    broker_record,
+    controller_record,
+)
 from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.values import Message
 

@@ -13,14 +13,14 @@ from kafka_admin_proto.messages.broker_registration_change_record import (
 )
 from kafka_admin_proto.records.metadata.cluster_state import Partition, Topic
 from kafka_admin_proto.server.java import small_set_order
-from kafka_admin_proto.server.partition_changes import (
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.topics.partition_changes import (
     NO_LEADER,
     Election,
     change_partition,
     eligible_replicas,
     unclean_allowed,
 )
-from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
 _UNFENCE, _FENCE = -1, 1

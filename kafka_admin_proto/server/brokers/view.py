@@ -24,12 +24,12 @@ from kafka_admin_proto.records.metadata.cluster_state import Broker, ClusterStat
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, Configs
-from kafka_admin_proto.server.topic_names import collision_key
+from kafka_admin_proto.server.topics.names import collision_key
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.server.authorizer.rules import Authorizer, AuthorizerSettings
     from kafka_admin_proto.server.configs.topics import TopicDefaults
+    from kafka_admin_proto.server.security.authorizer.rules import Authorizer, AuthorizerSettings
     from kafka_admin_proto.server.state import State
 
 #: ``resource_type`` in configs' requests and records.
@@ -180,7 +180,9 @@ class View:
     def authorizer(self) -> Authorizer | None:
         """What decides who may do what; None where everybody may do everything."""
         if self._authorizer is None and self._authorizer_settings is not None:
-            from kafka_admin_proto.server.authorizer.rules import Authorizer  # not for a start
+            from kafka_admin_proto.server.security.authorizer.rules import (
+                Authorizer,  # not for a start
+            )
 
             self._authorizer = Authorizer(self._authorizer_settings, self.cluster.acls.values())
         return self._authorizer
@@ -236,7 +238,9 @@ class View:
 def _authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | None:
     if "authorizer.class.name" not in configs:
         return None
-    from kafka_admin_proto.server.authorizer.rules import authorizer_settings  # not for a start
+    from kafka_admin_proto.server.security.authorizer.rules import (
+        authorizer_settings,  # not for a start
+    )
 
     return authorizer_settings(configs)
 

@@ -9,9 +9,6 @@ import msgspec
 
 from kafka_admin_proto.messages.clear_elr_record import ClearElrRecord
 from kafka_admin_proto.messages.config_record import ConfigRecord
-from kafka_admin_proto.server.authorizer.access import allows
-from kafka_admin_proto.server.authorizer.resources import resource_of
-from kafka_admin_proto.server.authorizer.rules import ALTER_CONFIGS
 from kafka_admin_proto.server.configs.brokers import check_broker_configs
 from kafka_admin_proto.server.configs.others import check_group_configs, check_metrics_configs
 from kafka_admin_proto.server.configs.sources import Configs
@@ -25,8 +22,9 @@ from kafka_admin_proto.server.failures import (
     ApiFailure,
 )
 from kafka_admin_proto.server.java import hash_order, parse_integer
-from kafka_admin_proto.server.partition_changes import eligible_replicas
-from kafka_admin_proto.server.policies import ConfigMetadata, check_configs
+from kafka_admin_proto.server.security.authorizer.access import allows
+from kafka_admin_proto.server.security.authorizer.resources import resource_of
+from kafka_admin_proto.server.security.authorizer.rules import ALTER_CONFIGS
 from kafka_admin_proto.server.state import (
     BROKER_LOGGER_RESOURCE,
     BROKER_RESOURCE,
@@ -35,7 +33,9 @@ from kafka_admin_proto.server.state import (
     TOPIC_RESOURCE,
     State,
 )
-from kafka_admin_proto.server.topic_names import check_topic_name
+from kafka_admin_proto.server.topics.names import check_topic_name
+from kafka_admin_proto.server.topics.partition_changes import eligible_replicas
+from kafka_admin_proto.server.topics.policies import ConfigMetadata, check_configs
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What a broker does with each api: one module per api, named after it.
+"""What a broker does with each api: a module per api in the folder of what it is about.
 
 A handler is a function of (state, request, caller) that gives the response and the records to
 append; it does no IO. What a broker answers by itself (``OF_BROKERS``) is answered from the view of
@@ -25,34 +25,34 @@ from kafka_admin_proto.values import Message
 
 #: Api key → the module in this package whose ``handle`` answers it.
 HANDLERS = {
-    3: "metadata",
-    10: "find_coordinator",
-    16: "list_groups",
-    18: "api_versions",
-    19: "create_topics",
-    20: "delete_topics",
-    29: "describe_acls",
-    30: "create_acls",
-    31: "delete_acls",
-    32: "describe_configs",
-    33: "alter_configs",
-    35: "describe_log_dirs",
-    37: "create_partitions",
-    43: "elect_leaders",
-    44: "incremental_alter_configs",
-    45: "alter_partition_reassignments",
-    46: "list_partition_reassignments",
-    48: "describe_client_quotas",
-    49: "alter_client_quotas",
-    50: "describe_user_scram_credentials",
-    51: "alter_user_scram_credentials",
-    55: "describe_quorum",
-    57: "update_features",
-    60: "describe_cluster",
-    74: "list_config_resources",
-    75: "describe_topic_partitions",
-    80: "add_raft_voter",
-    81: "remove_raft_voter",
+    3: "topics.metadata",
+    10: "groups.find_coordinator",
+    16: "groups.list_groups",
+    18: "cluster.api_versions",
+    19: "topics.create_topics",
+    20: "topics.delete_topics",
+    29: "acls.describe_acls",
+    30: "acls.create_acls",
+    31: "acls.delete_acls",
+    32: "configs.describe_configs",
+    33: "configs.alter_configs",
+    35: "cluster.describe_log_dirs",
+    37: "topics.create_partitions",
+    43: "topics.elect_leaders",
+    44: "configs.incremental_alter_configs",
+    45: "topics.alter_partition_reassignments",
+    46: "topics.list_partition_reassignments",
+    48: "quotas.describe_client_quotas",
+    49: "quotas.alter_client_quotas",
+    50: "users.describe_user_scram_credentials",
+    51: "users.alter_user_scram_credentials",
+    55: "quorum.describe_quorum",
+    57: "cluster.update_features",
+    60: "cluster.describe_cluster",
+    74: "configs.list_config_resources",
+    75: "topics.describe_topic_partitions",
+    80: "quorum.add_raft_voter",
+    81: "quorum.remove_raft_voter",
 }
 
 #: What a broker answers from its own view of the metadata log; the rest goes to the controller.
@@ -62,7 +62,7 @@ _CREATE_TOPICS = 19
 #: Requests that may be large, and are answered in steps: their modules have ``in_steps`` too.
 IN_STEPS = frozenset({19, 20, 37})
 
-#: Rules that are dialects, whose messages are served beside Kafka's own (``server/drafts``).
+#: Rules that are dialects; their messages are served beside Kafka's own (``handlers/drafts``).
 DIALECTS = ("kip-4a", "kip-4b")
 
 
@@ -114,7 +114,7 @@ def _module(api_key: int) -> Any:
 def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:
     """The answer to a request; a refusal where the caller may not ask it at all."""
     if request.dialect != "kafka":
-        from kafka_admin_proto.server.drafts import draft_handler  # for drafts only
+        from kafka_admin_proto.server.handlers.drafts import draft_handler  # for drafts only
 
         return draft_handler(request.dialect, request.message_name)(state, request, caller)
     return _refused(state, api_key, request, caller) or handler(api_key)(state, request, caller)
@@ -138,7 +138,9 @@ def respond_in_steps(
 
 def _refused(state: View, api_key: int, request: Any, caller: Caller) -> Answer | None:
     if state.is_authorized:
-        from kafka_admin_proto.server.authorizer.gates import refusal  # it needs what is here
+        from kafka_admin_proto.server.security.authorizer.gates import (
+            refusal,  # it needs what is here
+        )
 
         refused = refusal(state, api_key, request, caller)
         if refused is not None:
@@ -155,7 +157,7 @@ def served_apis(release: str, rules: str = "shipped") -> tuple[Api, ...]:
     facts = release_facts(release)
     drafts: tuple[Api, ...] = ()
     if rules in DIALECTS:
-        from kafka_admin_proto.server.drafts import draft_apis
+        from kafka_admin_proto.server.handlers.drafts import draft_apis
 
         drafts = draft_apis(rules)
     shipped = tuple(

@@ -21,12 +21,14 @@ from kafka_admin_proto.records.metadata.log import Replayed, replay
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION, version_name
 from kafka_admin_proto.records.metadata.records import read_metadata_value
 from kafka_admin_proto.records.segments.segments import read_segment
+from kafka_admin_proto.server.brokers.registration import first_records
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.log.cluster_log import BOOTSTRAP, ClusterLog, now_ms
 from kafka_admin_proto.server.log.files import FolderLock
 from kafka_admin_proto.server.log.folder import NodeLog
 from kafka_admin_proto.server.log.meta import MetaProperties, read_meta, write_meta
 from kafka_admin_proto.server.log.settings import LogSettings
+from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
 
@@ -45,6 +47,17 @@ class Opened(msgspec.Struct):
     new: bool
     bootstrap: list[Message]
     notes: list[str]
+
+    def lead(self, state: State) -> None:
+        """Begin the active controller's epoch; a new cluster gets its first records."""
+        state.quorum.epoch = self.log.epoch
+        self.log.lead(state.controller, list(self.directories), state.end_offset)
+        state.pass_offset()
+        if self.new:
+            records = self.bootstrap or first_records(state.release)
+            for folder in self.folders:
+                self.log.write_bootstrap(folder, records)
+            state.append(records)
 
 
 def node_folders(data: Path, nodes: int) -> list[Path]:

@@ -13,7 +13,7 @@ from kafka_admin_proto.messages.user_scram_credential_record import UserScramCre
 from kafka_admin_proto.protocol.connection.scram import ScramCredential, is_sasl_text
 from kafka_admin_proto.records.metadata.cluster_state import ScramUser
 from kafka_admin_proto.records.metadata.names import mechanism_name
-from kafka_admin_proto.server.scram import MECHANISMS
+from kafka_admin_proto.server.security.scram import MECHANISMS
 
 
 class Users:

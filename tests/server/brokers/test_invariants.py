@@ -38,8 +38,8 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState, Partition
 from kafka_admin_proto.records.metadata.log import replay
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
-from kafka_admin_proto.server.bootstrap import Registration, first_records, register
 from kafka_admin_proto.server.brokers.lifecycle import Lifecycle
+from kafka_admin_proto.server.brokers.registration import Registration, first_records, register
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import Caller, handler
 from kafka_admin_proto.server.log.opening import open_cluster
@@ -49,7 +49,7 @@ from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 from tests.everything import draws
 from tests.server.brokers.virtual_time import VirtualLoop
-from tests.server.test_create_topics import topic
+from tests.server.handlers.test_create_topics import topic
 
 _BROKERS = 5
 _STEPS = 25

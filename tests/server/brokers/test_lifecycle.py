@@ -29,7 +29,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.network import connection
 from tests.server.differential.wire import Nodes
-from tests.server.test_create_topics import topic
+from tests.server.handlers.test_create_topics import topic
 
 #: A node that is killed is missed at once, or not before a test is over.
 AT_ONCE = {"broker.session.timeout.ms": "1", "controller.quorum.fetch.timeout.ms": "1"}

@@ -19,9 +19,9 @@ from tests.everything import draws
 from tests.server.differential.machine import run_steps
 from tests.server.differential.requests.drawing import Step
 from tests.server.differential.wire import Nodes
+from tests.server.handlers.test_create_topics import topic
 from tests.server.served import DrawnSteps
 from tests.server.test_cluster import create, topics
-from tests.server.test_create_topics import topic
 
 _SECONDS = 30
 

@@ -13,8 +13,8 @@ import msgspec
 from kafka_admin_proto.messages import ApiVersionsRequest, DescribeQuorumRequest
 from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
 from kafka_admin_proto.server import SyncCluster
+from tests.server.configs.real_configs import configs_of
 from tests.server.differential.wire import Nodes
-from tests.server.real_configs import configs_of
 from tools.clusters import kraft
 
 #: How long a cluster may take until both answer alike; only a difference takes that long.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kafka_admin_proto.server.policies import ConfigMetadata, PolicyViolation, TopicMetadata
+from kafka_admin_proto.server.topics.policies import ConfigMetadata, PolicyViolation, TopicMetadata
 
 
 class TopicPolicy:

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from kafka_admin_proto.server import SyncCluster
+from tests.server.configs.real_configs import configs_of, listener_configs_of
 from tests.server.differential.machine import run_steps
 from tests.server.differential.outages import PROPERTIES, OutageSides
 from tests.server.differential.policy import ConfigPolicy, TopicPolicy
@@ -25,7 +26,6 @@ from tests.server.differential.requests.drawing import Step
 from tests.server.differential.requests.security import PASSWORDS, SUPER_USERS
 from tests.server.differential.sides import Sides
 from tests.server.differential.wire import Nodes
-from tests.server.real_configs import configs_of, listener_configs_of
 from tools.clusters import (
     LAST_WITH_ZOOKEEPER,
     NEWEST_BROKER,

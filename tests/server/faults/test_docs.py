@@ -11,7 +11,7 @@ from kafka_admin_proto.messages import CreateTopicsRequest
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.faults.faults import Faults
 from tests.server.differential.wire import Nodes
-from tests.server.test_create_topics import topic
+from tests.server.handlers.test_create_topics import topic
 
 _PAGE = (Path(__file__).parents[3] / "docs" / "server-faults.md").read_text("utf-8")
 

@@ -20,9 +20,9 @@ from kafka_admin_proto.protocol import read_response
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message
 from tests.server.differential.wire import Nodes
+from tests.server.handlers.test_create_topics import topic
+from tests.server.network.test_connection import answers, asked, connect, ids
 from tests.server.test_cluster import serve
-from tests.server.test_connection import answers, asked, connect, ids
-from tests.server.test_create_topics import topic
 
 _METADATA = MetadataRequest(topics=None)
 _SHORT_S = 0.2

@@ -30,8 +30,8 @@ from kafka_admin_proto.testing.strategies import messages
 from kafka_admin_proto.values import Message
 from tests.everything import draws
 from tests.java_tool import JavaTool
+from tests.server.handlers.test_create_topics import topic
 from tests.server.served import Served
-from tests.server.test_create_topics import topic
 from tools.oracles.jars import fetch
 
 APIS = {api.name: api for release in ("3.9", "4.3") for api in served_apis(release)}

@@ -26,8 +26,8 @@ from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.values import Message
 from tests.everything import EXHAUSTIVE
 from tests.server.differential.wire import Nodes
+from tests.server.handlers.test_create_topics import topic
 from tests.server.hostile.peers import PEERS, SECRET, WITH_LOGIN
-from tests.server.test_create_topics import topic
 
 #: How long each kind of peer is there; what they do at least once takes longer.
 SECONDS = float(os.environ.get("KAFKA_ADMIN_PROTO_HOSTILE_S", 1 if EXHAUSTIVE else 0.2))

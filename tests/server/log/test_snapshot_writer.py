@@ -13,7 +13,7 @@ from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.log import snapshot_writer
 from kafka_admin_proto.server.log.snapshots import Snapshot, snapshot_parts
 from tests.server.differential.wire import Nodes
-from tests.server.test_create_topics import topic
+from tests.server.handlers.test_create_topics import topic
 
 
 def test_requests_are_answered_while_a_snapshot_is_written(

@@ -13,8 +13,8 @@ import pytest
 from kafka_admin_proto.messages import ApiVersionsRequest, CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.protocol import FrameReader, frame, write_request
 from kafka_admin_proto.server import SyncCluster
+from tests.server.handlers.test_create_topics import topic
 from tests.server.security.secured import Certificates, peer, secured_cluster
-from tests.server.test_create_topics import topic
 from tools.clusters import Certificate
 
 _SECONDS = 30

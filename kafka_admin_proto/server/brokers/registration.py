@@ -1,0 +1,125 @@
+"""The first records of a new cluster: features, configs, and the registration of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID, uuid4
+
+import msgspec
+
+from kafka_admin_proto.messages.broker_registration_change_record import (
+    BrokerRegistrationChangeRecord,
+)
+from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
+from kafka_admin_proto.messages.register_broker_record import (
+    BrokerEndpoint,
+    BrokerFeature,
+    RegisterBrokerRecord,
+)
+from kafka_admin_proto.messages.register_controller_record import (
+    ControllerEndpoint,
+    ControllerFeature,
+    RegisterControllerRecord,
+)
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
+from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS, Listener
+from kafka_admin_proto.server.state import BROKER_RESOURCE, State
+from kafka_admin_proto.server.topics.partition_changes import ELIGIBLE_REPLICAS
+from kafka_admin_proto.topic_ids import random_topic_id, topic_id_to_text
+from kafka_admin_proto.values import Message
+
+#: A static quorum has no dynamic voters.
+_OF_QUORUM = "kraft.version"
+_UNFENCE, _FENCE = -1, 1
+
+
+class Registration(msgspec.Struct, frozen=True):
+    """What a node, broker and controller in one, tells the cluster when it starts."""
+
+    id: int
+    listeners: Sequence[Listener]
+    rack: str | None
+    directory: UUID
+
+
+def new_cluster_id() -> str:
+    """The id of a new cluster, which is made as those of topics are."""
+    return topic_id_to_text(random_topic_id())
+
+
+def first_records(release: str) -> list[Message]:
+    """Features at the levels of a new cluster, metadata.version first."""
+    features = sorted(
+        definitions(release).features, key=lambda each: (each.name != METADATA_VERSION, each.name)
+    )
+    records: list[Message] = [
+        FeatureLevelRecord(each.name, each.default)
+        for each in features
+        if each.name != _OF_QUORUM and each.default > 0
+    ]
+    if any(each.name == ELIGIBLE_REPLICAS and each.default for each in features):
+        records.append(ConfigRecord(BROKER_RESOURCE, "", "min.insync.replicas", "1"))
+    return records
+
+
+def register(state: State, nodes: Sequence[Registration]) -> None:
+    """Append the registrations of all nodes, and let clients see their brokers."""
+    state.append([controller_record(state, each) for each in nodes])
+    for node in nodes:
+        epoch = state.end_offset
+        state.append([broker_record(state, node, epoch)])
+        if state.cluster.topics:
+            from kafka_admin_proto.server.brokers.replicas import unfence  # a new cluster does not
+
+            state.append(unfence(state, node.id))
+        else:
+            state.append([BrokerRegistrationChangeRecord(node.id, epoch, fenced=_UNFENCE)])
+
+
+def controller_record(state: State, node: Registration) -> Message:
+    """A node's registration as a controller."""
+    return RegisterControllerRecord(
+        controller_id=node.id,
+        incarnation_id=uuid4(),
+        end_points=[
+            ControllerEndpoint("CONTROLLER", each.host, each.port) for each in node.listeners[:1]
+        ],
+        features=[
+            ControllerFeature(each.name, each.min, each.max) for each in state.definitions.features
+        ],
+    )
+
+
+def broker_record(state: State, node: Registration, epoch: int) -> Message:
+    """A node's registration as a broker, which is fenced at first; its epoch is its offset."""
+    return RegisterBrokerRecord(
+        broker_id=node.id,
+        incarnation_id=uuid4(),
+        broker_epoch=epoch,
+        end_points=[
+            BrokerEndpoint(
+                each.name,
+                each.advertised_host,
+                each.port,
+                SECURITY_PROTOCOLS.index(each.protocol),
+            )
+            for each in node.listeners
+        ],
+        features=[
+            BrokerFeature(each.name, each.min, each.max) for each in state.definitions.features
+        ],
+        rack=node.rack,
+        fenced=True,
+        log_dirs=[node.directory],
+    )
+
+
+def fence(state: State) -> None:
+    """Append that no broker serves: those of the log do not run, or are about to end."""
+    changes: list[Message] = [
+        BrokerRegistrationChangeRecord(broker.id, broker.epoch, fenced=_FENCE)
+        for broker in state.live_brokers()
+    ]
+    state.append(changes)

@@ -1,0 +1,53 @@
+"""What the properties file of each node would say, of a cluster that has no such files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.network.node import Listener
+
+
+def properties_of_nodes(
+    listeners: Mapping[int, Sequence[Listener]],
+    folders: Mapping[int, str],
+    racks: Mapping[int, str],
+    configs: Mapping[str, str],
+) -> dict[int, dict[str, str]]:
+    """The properties of each node, by its id; all listeners are bound.
+
+    ``folders`` are the nodes' ``log.dirs``, ``racks`` are those of nodes that have one, and
+    ``configs`` those that the user gave for all nodes.
+    """
+    voters = ",".join(
+        f"{node_id}@{found[0].host}:{found[0].port}" for node_id, found in listeners.items()
+    )
+    return {
+        node_id: {
+            "node.id": str(node_id),
+            "broker.id": str(node_id),  # Kafka has either stand for both
+            "process.roles": "broker,controller",
+            "controller.quorum.voters": voters,
+            "controller.listener.names": "CONTROLLER",
+            **_listener_properties(found),
+            "log.dirs": folders[node_id],
+            **({"broker.rack": racks[node_id]} if node_id in racks else {}),
+            **configs,
+        }
+        for node_id, found in listeners.items()
+    }
+
+
+def _listener_properties(listeners: Sequence[Listener]) -> dict[str, str]:
+    bound = [f"{each.name}://{each.host}:{each.port}" for each in listeners]
+    protocols = [*((each.name, each.protocol) for each in listeners), ("CONTROLLER", "PLAINTEXT")]
+    found = {
+        "listeners": ",".join([*bound, f"CONTROLLER://{listeners[0].host}:0"]),
+        "listener.security.protocol.map": ",".join(map(":".join, protocols)),
+        "inter.broker.listener.name": listeners[0].name,
+    }
+    advertised = [f"{each.name}://{each.advertised_host}:{each.port}" for each in listeners]
+    if advertised != bound:
+        found["advertised.listeners"] = ",".join(advertised)
+    return found

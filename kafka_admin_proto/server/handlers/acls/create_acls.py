@@ -1,0 +1,51 @@
+"""CreateAcls: who may do what from now on.
+
+Versions: 1 pattern types (KIP-290), 2 flexible, 3 users as resources (KIP-373).
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.create_acls_request import CreateAclsRequest
+from kafka_admin_proto.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from kafka_admin_proto.server.failures import (
+    NO_AUTHORIZER,
+    SECURITY_DISABLED,
+    UNKNOWN_SERVER_ERROR,
+    ApiFailure,
+)
+from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.security.authorizer.bindings import (
+    acl_of,
+    check_binding,
+    check_request,
+    is_binding,
+    record_of,
+)
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.values import Message
+
+
+def handle(state: State, request: CreateAclsRequest, caller: Caller) -> Answer:
+    """Each ACL for itself; one that is there already stays as it is, and there is no error."""
+    check_request(request)
+    if state.authorizer is None:
+        failure = Failure(SECURITY_DISABLED, NO_AUTHORIZER)
+        return Answer(whole_answer(request, caller.version, failure))
+    if not all(map(is_binding, request.creations)):
+        return Answer(whole_answer(request, caller.version, Failure(UNKNOWN_SERVER_ERROR)))
+    existing = set(state.cluster.acls.values())
+    records: list[Message] = []
+    rows = []
+    for each in request.creations:
+        try:
+            check_binding(each)
+        except ApiFailure as refused:
+            rows.append(AclCreationResult(refused.code, refused.message))
+            continue
+        rows.append(AclCreationResult())
+        acl = acl_of(each)
+        if acl not in existing:
+            existing.add(acl)
+            records.append(record_of(acl))
+    return Answer(CreateAclsResponse(results=rows), records)

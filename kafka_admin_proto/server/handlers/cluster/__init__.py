@@ -1,0 +1,1 @@
+"""What brokers answer about themselves: versions, features, log folders, brokers."""

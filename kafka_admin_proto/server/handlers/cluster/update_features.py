@@ -1,0 +1,129 @@
+"""UpdateFeatures: levels of features raised and lowered (KIP-584).
+
+Versions: 1 kinds of downgrade and a dry run (KIP-778), 2 one result for the whole request
+(KIP-1022). Release 3.9 answers for each feature, 4.3 for all of them.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
+from kafka_admin_proto.messages.update_features_request import (
+    FeatureUpdateKey,
+    UpdateFeaturesRequest,
+)
+from kafka_admin_proto.messages.update_features_response import (
+    UpdatableFeatureResult,
+    UpdateFeaturesResponse,
+)
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
+from kafka_admin_proto.server.failures import INVALID_UPDATE_VERSION, ApiFailure
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.state import BROKER_RESOURCE, State
+from kafka_admin_proto.server.topics.partition_changes import ELIGIBLE_REPLICAS
+from kafka_admin_proto.values import Message
+
+_UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE = 1, 2, 3
+_LAST_WITH_RESULTS = 1
+_MIN_IN_SYNC = "min.insync.replicas"
+#: Levels of metadata.version that changed no record, so that they can be left again.
+_WITHOUT_CHANGES = frozenset({16, 18, 19, 20, 21, 22})
+#: It is of the quorum, not of the log: a change of it is not in the records of features.
+_OF_QUORUM = "kraft.version"
+#: The first level of metadata.version, 3.3-IV0, that has records of features.
+_FIRST_METADATA_LEVEL, _FIRST_METADATA_NAME = 4, "3.3-IV0"
+_REFUSED = "The update failed for all features since the following feature had an error: "
+_UNSAFE = "Unsafe metadata downgrade is not supported in this version."
+_LOSSY = "Refusing to perform the requested downgrade because it might delete metadata information."
+
+
+def handle(state: State, request: UpdateFeaturesRequest, caller: Caller) -> Answer:
+    """All updates or, in 3.9, those that are right; the last one of a feature counts."""
+    updates = {each.feature: each for each in request.feature_updates}
+    each_for_itself = state.release == "3.9"
+    records: list[Message] = []
+    failures: dict[str, ApiFailure] = {}
+    for name in hash_order(updates):
+        try:
+            record = _updated(state, updates[name])
+        except ApiFailure as failure:
+            if not each_for_itself:
+                text = f"{_REFUSED}{failure.message}"
+                return Answer(UpdateFeaturesResponse(error_code=failure.code, error_message=text))
+            failures[name] = failure
+        else:
+            records += [] if name == _OF_QUORUM else [record]
+    eligible = updates.get(ELIGIBLE_REPLICAS)
+    if eligible is not None and eligible.max_version_level > 0:
+        records = [*_for_all_brokers(state), *records]
+    response = UpdateFeaturesResponse(error_message="" if each_for_itself else None)
+    if each_for_itself:
+        for name in updates:
+            found = failures.get(name)
+            code, message = (0, None) if found is None else (found.code, found.message)
+            response.results.append(UpdatableFeatureResult(name, code, message))
+    elif caller.version <= _LAST_WITH_RESULTS:
+        response.results = [
+            UpdatableFeatureResult(each.feature, 0, "NONE") for each in request.feature_updates
+        ]
+    return Answer(response, [] if request.validate_only else records)
+
+
+def _for_all_brokers(state: State) -> list[Message]:
+    """``min.insync.replicas`` is the same for all brokers where leaders are eligible by it."""
+    records = []
+    if _MIN_IN_SYNC not in state.configs(BROKER_RESOURCE, ""):
+        value = state.static[state.controller].get(_MIN_IN_SYNC, "1")
+        records.append(ConfigRecord(BROKER_RESOURCE, "", _MIN_IN_SYNC, value))
+    own = sorted(name for kind, name in state.cluster.configs if kind == BROKER_RESOURCE and name)
+    records += [
+        ConfigRecord(BROKER_RESOURCE, name, _MIN_IN_SYNC, None)
+        for name in own
+        if _MIN_IN_SYNC in state.configs(BROKER_RESOURCE, name)
+    ]
+    return list(records)
+
+
+def _updated(state: State, update: FeatureUpdateKey) -> Message:
+    name, level, kind = update.feature, update.max_version_level, update.upgrade_type
+    features = {each.name: each for each in state.definitions.features}
+    now = state.cluster.features.get(name, 0)
+    if kind not in (_UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE):
+        raise _invalid(update, "The controller does not support the given upgrade type.")
+    if level < 0:
+        raise _invalid(update, "A feature version cannot be less than 0.")
+    found = features.get(name)
+    node = f"Local controller {state.controller}"
+    if found is None and level > 0:
+        raise _invalid(update, f"{node} does not support this feature.")
+    if found is not None and not found.min <= level <= found.max:
+        raise _invalid(update, f"{node} only supports versions {found.min}-{found.max}")
+    if level < now and kind == _UPGRADE:
+        text = "Can't downgrade the version of this feature without setting the upgrade type to "
+        raise _invalid(update, text + "either safe or unsafe downgrade.")
+    if level > now and kind != _UPGRADE:
+        raise _invalid(update, "Can't downgrade to a newer version.")
+    if found is None and state.release != "3.9":
+        raise _invalid(update, f"Feature {name} not found.")
+    if name == METADATA_VERSION:
+        _check_metadata_version(state, level, now, kind)
+    return FeatureLevelRecord(name, level)
+
+
+def _check_metadata_version(state: State, level: int, now: int, kind: int) -> None:
+    """Raise ApiFailure for a downgrade from a level that changed records."""
+    if _WITHOUT_CHANGES.issuperset(range(level + 1, now + 1)):
+        return
+    text = _UNSAFE if kind == _UNSAFE_DOWNGRADE else _LOSSY
+    if state.release != "3.9":
+        text = f"Unsupported metadata.version downgrade from {now} to {level}. {text}"
+        raise ApiFailure(INVALID_UPDATE_VERSION, text)
+    if level < _FIRST_METADATA_LEVEL:
+        text = f"Unable to set a metadata.version less than {_FIRST_METADATA_NAME}"
+    raise ApiFailure(INVALID_UPDATE_VERSION, f"Invalid metadata.version {level}. {text}")
+
+
+def _invalid(update: FeatureUpdateKey, text: str) -> ApiFailure:
+    where = f"Invalid update version {update.max_version_level} for feature {update.feature}."
+    return ApiFailure(INVALID_UPDATE_VERSION, f"{where} {text}")

@@ -1,0 +1,69 @@
+"""AlterTopic by the topic commands' text: an assignment, else a factor, else a number.
+
+What is not -1 is defined. Of several instructions for a topic the last one is executed.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.kip_4a.alter_topic_request import (
+    AlterTopicRequest,
+    AlterTopicRequestItem,
+)
+from kafka_admin_proto.messages.kip_4a.alter_topic_response import (
+    AlterTopicResponse,
+    AlterTopicResponseItem,
+)
+from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.server.failures import (
+    INVALID_PARTITIONS,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    ApiFailure,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.handlers.drafts.replicas import (
+    NOTHING,
+    assigned,
+    by_partition,
+    check_count,
+    grown,
+    records_of,
+    refactored,
+    replicas_of,
+    within_limit,
+)
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.values import Message
+
+
+def handle(state: State, request: AlterTopicRequest, caller: Caller) -> Answer:
+    """Each topic for itself: its alteration is initiated, or refused with a code."""
+    records: list[Message] = []
+    rows = []
+    for item in {each.topic_name: each for each in request.items}.values():
+        code = 0
+        try:
+            topic = state.topic(item.topic_name)
+            if topic is None:
+                raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION)
+            records += within_limit(records, records_of(state, topic, _wanted(state, topic, item)))
+        except ApiFailure as failure:
+            code = failure.code
+        rows.append(AlterTopicResponseItem(item.topic_name, code))
+    return Answer(AlterTopicResponse(rows), records)
+
+
+def _wanted(state: State, topic: Topic, item: AlterTopicRequestItem) -> list[list[int]]:
+    """The replicas of all partitions afterwards: the text's three branches."""
+    now = replicas_of(topic)
+    if item.replica_assignment:
+        pairs = ((each.partition_id, each.replica_id) for each in item.replica_assignment)
+        return assigned(state, now, by_partition(pairs))
+    added = 0
+    if item.partitions != NOTHING:
+        check_count(item.partitions)
+        added = item.partitions - len(now)
+        if added < 0:
+            raise ApiFailure(INVALID_PARTITIONS, f"there are {len(now)} partitions")
+    if item.replication_factor != NOTHING:
+        return refactored(state, topic, now, item.replication_factor, added)
+    return grown(state, topic, now, added)

@@ -1,0 +1,19 @@
+"""DeleteTopic by the topic commands' text: names alone; one that comes twice counts once."""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.kip_4a.delete_topic_request import DeleteTopicRequest
+from kafka_admin_proto.messages.kip_4a.delete_topic_response import (
+    DeleteTopicResponse,
+    DeleteTopicResponseItem,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.handlers.drafts.deletion import deleted
+from kafka_admin_proto.server.state import State
+
+
+def handle(state: State, request: DeleteTopicRequest, caller: Caller) -> Answer:
+    """Each topic for itself."""
+    codes, records = deleted(state, dict.fromkeys(request.topic_name))
+    rows = [DeleteTopicResponseItem(name, code) for name, code in codes.items()]
+    return Answer(DeleteTopicResponse(rows), records)

@@ -1,0 +1,69 @@
+"""CreateTopic by the admin schema's text: numbers or an assignment, and configs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_admin_proto.messages.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+)
+from kafka_admin_proto.messages.kip_4b.create_topic_request import (
+    CreateTopicRequest,
+    CreateTopicRequestItem,
+)
+from kafka_admin_proto.messages.kip_4b.create_topic_response import (
+    CreateTopicResponse,
+    CreateTopicResponseItem,
+)
+from kafka_admin_proto.server.failures import (
+    INVALID_PARTITIONS,
+    INVALID_REPLICATION_FACTOR,
+    ApiFailure,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.handlers.drafts.kip_4b.batch import codes_and_records
+from kafka_admin_proto.server.handlers.drafts.kip_4b.codes import configs_of
+from kafka_admin_proto.server.handlers.drafts.replicas import check_count
+from kafka_admin_proto.server.handlers.topics.create_topics import check_one, records_of
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.topics.assignments import MOST_RECORDS
+from kafka_admin_proto.values import Message
+
+
+def handle(state: State, request: CreateTopicRequest, caller: Caller) -> Answer:
+    """Each topic for itself; one that is in the batch twice is not created."""
+
+    def created(item: CreateTopicRequestItem, before: Sequence[Message]) -> list[Message]:
+        new = check_one(state, _creatable(item))
+        if len(before) + new.record_count > MOST_RECORDS:
+            raise ApiFailure(INVALID_PARTITIONS, f"a request may make {MOST_RECORDS} records")
+        return records_of(state, new)
+
+    codes, records = codes_and_records(request.items, created)
+    rows = [CreateTopicResponseItem(name, code) for name, code in codes.items()]
+    return Answer(CreateTopicResponse(rows), records)
+
+
+def _creatable(item: CreateTopicRequestItem) -> CreatableTopic:
+    """What the shipped request would say: an assignment leaves the numbers out of account."""
+    configs = configs_of((each.config_key, each.config_value) for each in item.config_entry)
+    topic = CreatableTopic(
+        item.topic_name,
+        configs=[CreatableTopicConfig(key, value) for key, value in configs.items()],
+    )
+    if item.replica_assignment:
+        topic.num_partitions = topic.replication_factor = -1
+        topic.assignments = [
+            CreatableReplicaAssignment(each.partition_id, each.replica_id)
+            for each in item.replica_assignment
+        ]
+        return topic
+    if item.partitions <= 0:
+        raise ApiFailure(INVALID_PARTITIONS, "the number of partitions is to be defined")
+    if item.replicas <= 0:
+        raise ApiFailure(INVALID_REPLICATION_FACTOR, "the number of replicas is to be defined")
+    check_count(item.partitions)
+    topic.num_partitions, topic.replication_factor = item.partitions, item.replicas
+    return topic

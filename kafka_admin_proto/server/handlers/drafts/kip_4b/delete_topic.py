@@ -1,0 +1,23 @@
+"""DeleteTopic by the admin schema's text: names alone; a topic named twice is refused."""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.kip_4b.delete_topic_request import DeleteTopicRequest
+from kafka_admin_proto.messages.kip_4b.delete_topic_response import (
+    DeleteTopicResponse,
+    DeleteTopicResponseItem,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.handlers.drafts.deletion import deleted
+from kafka_admin_proto.server.handlers.drafts.kip_4b.codes import MULTIPLE_IN_BATCH, repeated
+from kafka_admin_proto.server.state import State
+
+
+def handle(state: State, request: DeleteTopicRequest, caller: Caller) -> Answer:
+    """Each topic for itself."""
+    names = dict.fromkeys(request.topic_name)
+    twice = repeated(request.topic_name)
+    codes, records = deleted(state, (name for name in names if name not in twice))
+    codes |= dict.fromkeys(twice, MULTIPLE_IN_BATCH)
+    rows = [DeleteTopicResponseItem(name, codes[name]) for name in names]
+    return Answer(DeleteTopicResponse(rows), records)

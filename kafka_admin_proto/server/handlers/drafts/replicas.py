@@ -1,0 +1,150 @@
+"""From the replicas that a topic has to those that it shall have: checks, and records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from zlib import crc32
+
+from kafka_admin_proto.errors import PlacementError
+from kafka_admin_proto.placement import place_new, regenerate
+from kafka_admin_proto.records.metadata.cluster_state import Partition, Topic
+from kafka_admin_proto.server.failures import (
+    INVALID_PARTITIONS,
+    INVALID_REPLICA_ASSIGNMENT,
+    INVALID_REPLICATION_FACTOR,
+    REASSIGNMENT_IN_PROGRESS,
+    ApiFailure,
+)
+from kafka_admin_proto.server.handlers.topics.alter_partition_reassignments import moved
+from kafka_admin_proto.server.state import State, is_reassigning
+from kafka_admin_proto.server.topics.assignments import (
+    MOST_RECORDS,
+    check_factor,
+    check_replicas,
+    in_sync_of,
+    partition_record,
+)
+from kafka_admin_proto.values import Message
+
+#: What the drafts send for "not defined" and "empty".
+NOTHING = -1
+
+
+def replicas_of(topic: Topic) -> list[list[int]]:
+    """The replicas of each partition; of one whose replicas move, those that it will have."""
+    return [_target(partition) for _, partition in sorted(topic.partitions.items())]
+
+
+def by_partition(pairs: Iterable[tuple[int, list[int]]]) -> dict[int, list[int]]:
+    """A request's assignment. Raises ApiFailure for a partition that is named twice."""
+    found: dict[int, list[int]] = {}
+    for number, replicas in pairs:
+        if number in found:
+            raise _invalid(f"partition {number} is named twice")
+        found[number] = replicas
+    return found
+
+
+def check_count(partitions: int) -> None:
+    """Raises ApiFailure for more partitions than one request can add."""
+    if partitions > MOST_RECORDS:
+        text = f"{partitions} partitions are more than {MOST_RECORDS}, which a request may make"
+        raise ApiFailure(INVALID_PARTITIONS, text)
+
+
+def within_limit(before: Sequence[Message], more: list[Message]) -> list[Message]:
+    """The records of another topic. Raises ApiFailure where a request would make too many."""
+    if len(before) + len(more) > MOST_RECORDS:
+        raise ApiFailure(INVALID_PARTITIONS, f"a request may make {MOST_RECORDS} records")
+    return more
+
+
+def assigned(
+    state: State, now: Sequence[list[int]], assignment: dict[int, list[int]]
+) -> list[list[int]]:
+    """All partitions' replicas with those of an assignment in their place, or behind them."""
+    wanted = [list(each) for each in now]
+    for number in sorted(assignment):
+        replicas = assignment[number]
+        check_replicas(state, replicas, None)
+        if 0 <= number < len(wanted):
+            wanted[number] = replicas
+        elif number == len(wanted):
+            in_sync_of(state, replicas, number)
+            wanted.append(replicas)
+        else:
+            raise _invalid(f"partition {number} cannot be added: the next one is {len(wanted)}")
+    return wanted
+
+
+def refactored(
+    state: State, topic: Topic, now: Sequence[list[int]], factor: int, added: int
+) -> list[list[int]]:
+    """All partitions, and ``added`` ones, with another number of replicas, few of them moved.
+
+    Partitions that have that number stay where they are.
+    """
+    if all(len(replicas) == factor for replicas in now):
+        return grown(state, topic, now, added)
+    check_factor(state, factor)
+    try:
+        return regenerate(
+            _racks(state), now, replication_factor=factor, new_partitions=added, seed=_seed(topic)
+        )
+    except PlacementError as error:
+        raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
+
+
+def grown(state: State, topic: Topic, now: Sequence[list[int]], added: int) -> list[list[int]]:
+    """All partitions as they are, and ``added`` ones."""
+    if added == 0:
+        return [*now]
+    factor = len(now[0])
+    check_factor(state, factor)
+    try:
+        return [*now, *place_new(_racks(state), added, factor, fixed=now, seed=_seed(topic))]
+    except PlacementError as error:
+        raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
+
+
+def records_of(state: State, topic: Topic, wanted: Sequence[list[int]]) -> list[Message]:
+    """The records that add partitions and begin to move replicas.
+
+    Raises ApiFailure where replicas would go elsewhere that move already, or partitions be added
+    while the topic's replicas move.
+    """
+    now = replicas_of(topic)
+    moving = [number for number, each in topic.partitions.items() if is_reassigning(each)]
+    records: list[Message] = []
+    if len(wanted) > len(now) and moving:
+        raise _moving(min(moving))
+    for number, replicas in enumerate(wanted):
+        if number >= len(now):
+            in_sync = in_sync_of(state, replicas, number)
+            records.append(partition_record(state, topic.id, number, replicas, in_sync))
+        elif replicas != now[number]:
+            if number in moving:
+                raise _moving(number)
+            record = moved(state, topic, number, replicas)
+            records += [] if record is None else [record]
+    return records
+
+
+def _target(partition: Partition) -> list[int]:
+    return [each for each in partition.replicas if each not in partition.removing_replicas]
+
+
+def _racks(state: State) -> dict[int, str | None]:
+    return {each.id: each.rack for each in state.live_brokers()}
+
+
+def _seed(topic: Topic) -> int:
+    return crc32(topic.name.encode())
+
+
+def _moving(number: int) -> ApiFailure:
+    return ApiFailure(REASSIGNMENT_IN_PROGRESS, f"the replicas of partition {number} are moving")
+
+
+def _invalid(message: str) -> ApiFailure:
+    return ApiFailure(INVALID_REPLICA_ASSIGNMENT, message)

@@ -1,0 +1,66 @@
+"""DescribeQuorum: the voters of the metadata log and how far each is (KIP-595).
+
+Versions: 1 when each fetched and was caught up (KIP-836), 2 addresses, directories and messages
+(KIP-853).
+"""
+
+from __future__ import annotations
+
+import time
+
+from kafka_admin_proto.messages.describe_quorum_request import DescribeQuorumRequest
+from kafka_admin_proto.messages.describe_quorum_response import (
+    DescribeQuorumResponse,
+    Listener,
+    Node,
+    PartitionData,
+    ReplicaState,
+    TopicData,
+)
+from kafka_admin_proto.server.brokers.view import LastSeen
+from kafka_admin_proto.server.failures import (
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.topics.names import CLUSTER_METADATA
+
+_UNKNOWN = "This server does not host this topic-partition."
+
+
+def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answer:
+    """All nodes are voters; one that has ended is as far in the log as it was then."""
+    response = DescribeQuorumResponse()
+    known = [(each.topic_name, [p.partition_index for p in each.partitions])
+             for each in request.topics]  # fmt: skip
+    if known != [(CLUSTER_METADATA, [0])]:
+        response.topics = [
+            TopicData(
+                name,
+                [PartitionData(each, UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN) for each in numbers],
+            )
+            for name, numbers in known
+        ]
+        return Answer(response)
+    seen = LastSeen(state.end_offset, time.time_ns() // 1_000_000)
+    voters = []
+    for each in state.static:
+        last = state.quorum.last_seen.get(each, seen)
+        timestamp = last.timestamp if caller.version >= 1 else -1
+        voters.append(
+            ReplicaState(
+                replica_id=each,
+                log_end_offset=last.end_offset,
+                last_fetch_timestamp=timestamp,
+                last_caught_up_timestamp=timestamp,
+            )
+        )
+    quorum = PartitionData(0, 0, "", state.controller, state.quorum.epoch, seen.end_offset, voters)
+    response.topics = [TopicData(CLUSTER_METADATA, [quorum])]
+    if caller.version >= 2:
+        response.nodes = [
+            Node(number, [Listener(each.name, each.host, each.port)
+                          for each in controller.endpoints.values()])
+            for number, controller in sorted(state.cluster.controllers.items())
+        ]  # fmt: skip
+    return Answer(response)

@@ -1,0 +1,69 @@
+"""AlterClientQuotas: quotas of users, clients and addresses set and removed (KIP-546).
+
+Versions: 1 flexible.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages import ClientQuotaRecord, client_quota_record
+from kafka_admin_proto.messages.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    OpData,
+)
+from kafka_admin_proto.messages.alter_client_quotas_response import (
+    AlterClientQuotasResponse,
+    EntityData,
+    EntryData,
+)
+from kafka_admin_proto.server.failures import INVALID_REQUEST, ApiFailure
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.quotas.entities import check_quota, entity_text, quota_types
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.values import Message
+
+_Names = dict[str, str | None]
+_Entity = tuple[tuple[str, str | None], ...]
+
+
+def handle(state: State, request: AlterClientQuotasRequest, caller: Caller) -> Answer:
+    """Each entity for itself; one that comes twice has the error, and the first change counts."""
+    records: list[Message] = []
+    failures: dict[_Entity, ApiFailure | None] = {}
+    for entry in request.entries:
+        names: _Names = {each.entity_type: each.entity_name for each in entry.entity}
+        entity = tuple(sorted(names.items(), key=lambda item: item[0]))
+        if entity in failures or len({op.key for op in entry.ops}) < len(entry.ops):
+            text = f"Ignoring duplicate entity {entity_text(names)}"
+            failures[entity] = ApiFailure(INVALID_REQUEST, text)
+            continue
+        try:
+            records += _changed(state, names, entity, entry.ops)
+            failures[entity] = None
+        except ApiFailure as failure:
+            failures[entity] = failure
+    rows = []
+    for entity, found in failures.items():
+        refused = (0, None) if found is None else (found.code, found.message)
+        rows.append(EntryData(*refused, [EntityData(*each) for each in entity]))
+    return Answer(AlterClientQuotasResponse(entries=rows), [] if request.validate_only else records)
+
+
+def _changed(state: State, names: _Names, entity: _Entity, ops: list[OpData]) -> list[Message]:
+    """Records of what is not so yet."""
+    types = quota_types(names)
+    now = state.cluster.quotas.get(entity, {})
+    records: list[Message] = []
+    for op in ops:
+        if op.remove:
+            if op.key in now:
+                records.append(_record(entity, op.key, remove=True))
+            continue
+        check_quota(types, op.key, op.value)
+        if now.get(op.key) != op.value:
+            records.append(_record(entity, op.key, op.value))
+    return records
+
+
+def _record(entity: _Entity, key: str, value: float = 0.0, *, remove: bool = False) -> Message:
+    whom = [client_quota_record.EntityData(kind, name) for kind, name in entity]
+    return ClientQuotaRecord(whom, key, value, remove)

@@ -1,0 +1,88 @@
+"""DescribeClientQuotas: the quotas of users, clients and addresses (KIP-546).
+
+Versions: 1 flexible.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.describe_client_quotas_request import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+)
+from kafka_admin_proto.messages.describe_client_quotas_response import (
+    DescribeClientQuotasResponse,
+    EntityData,
+    EntryData,
+    ValueData,
+)
+from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.failures import INVALID_REQUEST, UNSUPPORTED_VERSION, ApiFailure
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.quotas.entities import ENTITY_TYPES, IP
+
+_EXACT, _DEFAULT, _SPECIFIED = 0, 1, 2
+_NAMES = {
+    _EXACT: "MATCH_TYPE_EXACT",
+    _DEFAULT: "MATCH_TYPE_DEFAULT",
+    _SPECIFIED: "MATCH_TYPE_SPECIFIED",
+}
+
+
+def handle(state: View, request: DescribeClientQuotasRequest, caller: Caller) -> Answer:
+    """Entities that have every component; with ``strict`` those that have no other one."""
+    try:
+        exact, specified = _checked(request.components)
+    except ApiFailure as failure:
+        return Answer(
+            DescribeClientQuotasResponse(
+                error_code=failure.code, error_message=failure.message, entries=None
+            )
+        )
+    wanted = {*exact, *specified}
+    entries = []
+    for entity, quotas in state.cluster.quotas.items():
+        names = dict(entity)
+        if not wanted <= names.keys() or (request.strict and wanted != names.keys()):
+            continue
+        if all(names[kind] == name for kind, name in exact.items()):
+            entries.append(
+                EntryData(
+                    [EntityData(kind, name) for kind, name in entity],
+                    [ValueData(key, value) for key, value in quotas.items()],
+                )
+            )
+    return Answer(DescribeClientQuotasResponse(entries=entries))
+
+
+def _checked(components: list[ComponentData]) -> tuple[dict[str, str | None], set[str]]:
+    """The types with the name that each is to have, and those that may have any."""
+    exact: dict[str, str | None] = {}
+    specified: set[str] = set()
+    for each in components:
+        kind = each.entity_type
+        if not kind:
+            raise ApiFailure(INVALID_REQUEST, "Invalid empty entity type.")
+        if kind in exact or kind in specified:
+            text = f"Entity type {kind} cannot appear more than once in the filter."
+            raise ApiFailure(INVALID_REQUEST, text)
+        if kind not in ENTITY_TYPES:
+            raise ApiFailure(UNSUPPORTED_VERSION, f"Unsupported entity type {kind}")
+        name = _NAMES.get(each.match_type)
+        if name is None:
+            raise ApiFailure(INVALID_REQUEST, f"Unknown match type {each.match_type}")
+        if each.match_type == _EXACT and each.match is None:
+            text = f"Request specified {name}, but set match string to null."
+            raise ApiFailure(INVALID_REQUEST, text)
+        if each.match_type != _EXACT and each.match is not None:
+            text = f"Request specified {name}, but also specified a match string."
+            raise ApiFailure(INVALID_REQUEST, text)
+        if each.match_type == _SPECIFIED:
+            specified.add(kind)
+        else:
+            exact[kind] = each.match
+    kinds = {*exact, *specified}
+    if IP in kinds and len(kinds) > 1:
+        text = "Invalid entity filter component combination. IP filter component should not be "
+        text += "used with user or clientId filter component."
+        raise ApiFailure(INVALID_REQUEST, text)
+    return exact, specified

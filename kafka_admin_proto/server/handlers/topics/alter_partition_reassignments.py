@@ -1,0 +1,125 @@
+"""AlterPartitionReassignments: replicas moved, or a move cancelled (KIP-455).
+
+Versions: 1 whether the replication factor may change (KIP-860).
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+)
+from kafka_admin_proto.messages.alter_partition_reassignments_response import (
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
+from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.server.failures import (
+    INVALID_REPLICA_ASSIGNMENT,
+    INVALID_REPLICATION_FACTOR,
+    NO_REASSIGNMENT_IN_PROGRESS,
+    REQUEST_TIMED_OUT,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    ApiFailure,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.state import State, is_reassigning
+from kafka_admin_proto.server.topics.assignments import check_replicas
+from kafka_admin_proto.server.topics.partition_changes import (
+    Election,
+    change_partition,
+    unclean_allowed,
+)
+from kafka_admin_proto.values import Message
+
+
+def handle(state: State, request: AlterPartitionReassignmentsRequest, caller: Caller) -> Answer:
+    """Each partition for itself; with a timeout of 0 or less nothing changes."""
+    if not request.topics:  # Kafka's controller leaves the message at its default, which is no null
+        return Answer(AlterPartitionReassignmentsResponse(), [])
+    response = AlterPartitionReassignmentsResponse(error_message=None)
+    records: list[Message] = []
+    late = request.timeout_ms <= 0
+    if late:
+        response.error_code = REQUEST_TIMED_OUT
+    elif caller.version >= 1:
+        response.allow_replication_factor_change = request.allow_replication_factor_change
+    for topic in request.topics:
+        rows = []
+        for each in topic.partitions:
+            code, text = REQUEST_TIMED_OUT if late else 0, None
+            try:
+                if not late:
+                    record = _reassigned(state, topic.name, each.partition_index, each.replicas,
+                                         request.allow_replication_factor_change)  # fmt: skip
+                    records += [record] if record is not None else []
+            except ApiFailure as failure:
+                code, text = failure.code, failure.message
+            rows.append(ReassignablePartitionResponse(each.partition_index, code, text))
+        response.responses.append(ReassignableTopicResponse(topic.name, rows))
+    return Answer(response, records)
+
+
+def _reassigned(
+    state: State, name: str, number: int, replicas: list[int] | None, factor_may_change: bool
+) -> PartitionChangeRecord | None:
+    topic = state.topic(name)
+    if topic is None:
+        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {name}.")
+    partition = topic.partitions.get(number)
+    if partition is None:
+        text = f"Unable to find partition {name}:{number}."
+        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION, text)
+    if replicas is None:
+        return _cancelled(state, topic, number)
+    check_replicas(state, replicas, None)
+    current = [each for each in partition.replicas if each not in partition.adding_replicas]
+    if not factor_may_change and len(replicas) != len(current):
+        text = f"The replication factor is changed from {len(current)} to {len(replicas)}"
+        raise ApiFailure(INVALID_REPLICATION_FACTOR, text)
+    return moved(state, topic, number, replicas)
+
+
+def moved(
+    state: State, topic: Topic, number: int, replicas: list[int]
+) -> PartitionChangeRecord | None:
+    """The record that begins to move a partition to these replicas; None where it has them."""
+    partition = topic.partitions[number]
+    removing = sorted({*partition.replicas} - {*replicas})
+    adding = sorted({*replicas} - {*partition.replicas})
+    return change_partition(
+        state,
+        topic.id,
+        number,
+        replicas=[*replicas, *removing],
+        removing=removing or None,
+        adding=adding or None,
+    )
+
+
+def _cancelled(state: State, topic: Topic, number: int) -> PartitionChangeRecord | None:
+    partition = topic.partitions[number]
+    if not is_reassigning(partition):
+        raise ApiFailure(NO_REASSIGNMENT_IN_PROGRESS)
+    replicas = [each for each in partition.replicas if each not in partition.adding_replicas]
+    in_sync = [each for each in partition.isr if each not in partition.adding_replicas]
+    unclean = unclean_allowed(state, topic.name)
+    if not in_sync:
+        if not unclean:
+            raise ApiFailure(
+                INVALID_REPLICA_ASSIGNMENT,
+                f"Unable to revert partition assignment for {topic.name}:{number} because it would "
+                "require an unclean leader election.",
+            )
+        in_sync = replicas[:1]
+    return change_partition(
+        state,
+        topic.id,
+        number,
+        in_sync=in_sync,
+        replicas=replicas,
+        removing=[],
+        adding=[],
+        election=Election.UNCLEAN if unclean else Election.ONLINE,
+    )

@@ -1,0 +1,148 @@
+"""CreatePartitions: more partitions for topics.
+
+Versions: 1 a throttle time, 2 flexible, 3 quotas that throttle (KIP-599).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+
+from kafka_admin_proto.messages.create_partitions_request import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from kafka_admin_proto.messages.create_partitions_response import (
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
+from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.server.failures import (
+    INVALID_PARTITIONS,
+    INVALID_REPLICA_ASSIGNMENT,
+    INVALID_REQUEST,
+    REQUEST_TIMED_OUT,
+    TOPIC_AUTHORIZATION_FAILED,
+    UNKNOWN_SERVER_ERROR,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    ApiFailure,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.handlers.steps import finish
+from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.quotas.throttling import MutationQuota, mutation_quota
+from kafka_admin_proto.server.security.authorizer.access import allowed_topics
+from kafka_admin_proto.server.security.authorizer.rules import ALTER
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.topics.assignments import (
+    MOST_RECORDS,
+    check_replicas,
+    in_sync_of,
+    partition_record,
+    place,
+)
+from kafka_admin_proto.values import Message
+
+#: The first version whose clients know THROTTLING_QUOTA_EXCEEDED.
+_STRICT_SINCE = 3
+
+
+def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> Answer:
+    """Answers on commit; with a timeout of 0 or less nothing is created."""
+    return finish(in_steps(state, request, caller))
+
+
+def in_steps(
+    state: State, request: CreatePartitionsRequest, caller: Caller
+) -> Generator[None, None, Answer]:
+    """The same, a topic at each step."""
+    names = Counter(each.name for each in request.topics)
+    topics = {each.name: each for each in request.topics}
+    repeated = hash_order(name for name, count in names.items() if count > 1)
+    named = [name for name in hash_order(names) if names[name] == 1]
+    allowed = allowed_topics(state, caller, ALTER, named)
+    wanted = [topics[name] for name in named if name in allowed]
+    results = [
+        CreatePartitionsTopicResult(name, INVALID_REQUEST, "Duplicate topic name.")
+        for name in repeated
+    ]
+    results += [
+        CreatePartitionsTopicResult(name, TOPIC_AUTHORIZATION_FAILED)
+        for name in named
+        if name not in allowed
+    ]
+    if wanted and request.timeout_ms <= 0:
+        rows = [
+            CreatePartitionsTopicResult(each.name, REQUEST_TIMED_OUT) for each in request.topics
+        ]
+        return Answer(CreatePartitionsResponse(results=rows))
+    records: list[Message] = []
+    quota = mutation_quota(state, caller, strict_since=_STRICT_SINCE)
+    for topic in wanted:
+        try:
+            records += _added(state, topic, MOST_RECORDS - len(records), records, quota)
+            results.append(CreatePartitionsTopicResult(topic.name))
+        except ApiFailure as failure:
+            results.append(CreatePartitionsTopicResult(topic.name, failure.code, failure.message))
+        yield
+    response = CreatePartitionsResponse(quota.throttle_time_ms, results)
+    return Answer(response, [] if request.validate_only else records)
+
+
+def _added(
+    state: State,
+    wanted: CreatePartitionsTopic,
+    room: int,
+    records: list[Message],
+    quota: MutationQuota,
+) -> list[Message]:
+    """The records of a topic's new partitions.
+
+    Where there is no room for all of them the first ones are added to ``records`` and the topic
+    has failed: that is what Kafka's controller does.
+    """
+    topic = state.topic(wanted.name)
+    if topic is None:
+        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION)
+    now = len(topic.partitions)
+    if wanted.count == now:
+        raise ApiFailure(INVALID_PARTITIONS, f"Topic already has {now} partition(s).")
+    if wanted.count < now:
+        raise ApiFailure(
+            INVALID_PARTITIONS,
+            f"The topic {wanted.name} currently has {now} partition(s); {wanted.count} would not "
+            "be an increase.",
+        )
+    more = wanted.count - now
+    if wanted.assignments is not None and len(wanted.assignments) != more:
+        raise ApiFailure(
+            INVALID_REPLICA_ASSIGNMENT,
+            f"Attempted to add {more} additional partition(s), but only "
+            f"{len(wanted.assignments)} assignment(s) were specified.",
+        )
+    quota.take(more)
+    assignment = _assignment(state, topic, wanted, more, room)
+    found: list[Message] = [
+        partition_record(state, topic.id, now + index, replicas, in_sync)
+        for index, (replicas, in_sync) in enumerate(assignment)
+    ]
+    if more > room:
+        records += found[:room]
+        raise ApiFailure(UNKNOWN_SERVER_ERROR)
+    return found
+
+
+def _assignment(
+    state: State, topic: Topic, wanted: CreatePartitionsTopic, more: int, room: int
+) -> list[tuple[list[int], list[int]]]:
+    """(replicas, in sync) of each new partition, no more of them than there is room for."""
+    now = len(topic.partitions)
+    factor = len(topic.partitions[min(topic.partitions)].replicas)
+    if wanted.assignments is None:
+        fixed = [each.replicas for _, each in sorted(topic.partitions.items())]
+        return place(state, topic.name, max(1, min(more, room)), factor, fixed)
+    found = []
+    for index, each in enumerate(wanted.assignments):
+        check_replicas(state, each.broker_ids, factor)
+        found.append((each.broker_ids, in_sync_of(state, each.broker_ids, now + index)))
+    return found

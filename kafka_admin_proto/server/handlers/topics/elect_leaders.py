@@ -1,0 +1,97 @@
+"""ElectLeaders: the preferred leader, or with version 1 any replica where none is in sync.
+
+Versions: 1 unclean elections (KIP-460), 2 flexible.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest
+from kafka_admin_proto.messages.elect_leaders_response import (
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+from kafka_admin_proto.server.failures import (
+    ELECTION_NOT_NEEDED,
+    ELIGIBLE_LEADERS_NOT_AVAILABLE,
+    INVALID_REQUEST,
+    PREFERRED_LEADER_NOT_AVAILABLE,
+    REQUEST_TIMED_OUT,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    ApiFailure,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.topics.partition_changes import Election, change_partition
+from kafka_admin_proto.values import Message
+
+_ELECTIONS = {0: Election.PREFERRED, 1: Election.UNCLEAN}
+
+
+def handle(state: State, request: ElectLeadersRequest, caller: Caller) -> Answer:
+    """Each partition for itself; of all partitions only those where a leader was elected.
+
+    A request that names none is done, whatever else it says.
+    """
+    if request.topic_partitions == []:
+        return Answer(ElectLeadersResponse())
+    election = _ELECTIONS.get(request.election_type)
+    if request.timeout_ms <= 0:
+        return Answer(_failed(request, ApiFailure(REQUEST_TIMED_OUT), caller))
+    if election is None:
+        text = f"Unknown election type {request.election_type}"
+        return Answer(_failed(request, ApiFailure(INVALID_REQUEST, text), caller))
+    response = ElectLeadersResponse()
+    records: list[Message] = []
+    if request.topic_partitions is None:
+        wanted = [(each.name, sorted(each.partitions)) for each in state.cluster.topics.values()]
+    else:
+        wanted = [(each.topic, each.partitions) for each in request.topic_partitions]
+    for topic, numbers in wanted:
+        rows = []
+        for number in numbers:
+            code, message = 0, None
+            try:
+                records.append(_elected(state, topic, number, election))
+            except ApiFailure as failure:
+                code, message = failure.code, failure.message
+            if code != ELECTION_NOT_NEEDED or request.topic_partitions is not None:
+                rows.append(PartitionResult(number, code, message))
+        response.replica_election_results.append(ReplicaElectionResult(topic, rows))
+    return Answer(response, records)
+
+
+def _elected(state: State, name: str, number: int, election: Election) -> Message:
+    topic = state.topic(name)
+    if topic is None:
+        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
+    partition = topic.partitions.get(number)
+    if partition is None:
+        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{number}")
+    preferred = election is Election.PREFERRED
+    if partition.leader == partition.replicas[0] if preferred else partition.leader >= 0:
+        text = "Leader election not needed for topic partition."
+        raise ApiFailure(ELECTION_NOT_NEEDED, text)
+    record = change_partition(state, topic.id, number, election=election)
+    if record is not None:
+        return record
+    if preferred:
+        text = "The preferred leader was not available."
+        raise ApiFailure(PREFERRED_LEADER_NOT_AVAILABLE, text)
+    text = "Eligible topic partition leaders are not available."
+    raise ApiFailure(ELIGIBLE_LEADERS_NOT_AVAILABLE, text)
+
+
+def _failed(
+    request: ElectLeadersRequest, failure: ApiFailure, caller: Caller
+) -> ElectLeadersResponse:
+    """The whole request refused: each partition has the error."""
+    rows = [
+        ReplicaElectionResult(
+            topic.topic,
+            [PartitionResult(each, failure.code, failure.message) for each in topic.partitions],
+        )
+        for topic in request.topic_partitions or ()
+    ]
+    code = failure.code if caller.version >= 1 else 0
+    return ElectLeadersResponse(error_code=code, replica_election_results=rows)

@@ -1,0 +1,82 @@
+"""AlterUserScramCredentials: passwords of users set and deleted (KIP-554).
+
+Versions: 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
+from kafka_admin_proto.messages.alter_user_scram_credentials_response import (
+    AlterUserScramCredentialsResponse,
+    AlterUserScramCredentialsResult,
+)
+from kafka_admin_proto.messages.remove_user_scram_credential_record import (
+    RemoveUserScramCredentialRecord,
+)
+from kafka_admin_proto.server.failures import (
+    DUPLICATE_RESOURCE,
+    RESOURCE_NOT_FOUND,
+    ApiFailure,
+)
+from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.security.scram import check_iterations, check_user, credential
+from kafka_admin_proto.server.state import State
+from kafka_admin_proto.values import Message
+
+
+def handle(state: State, request: AlterUserScramCredentialsRequest, caller: Caller) -> Answer:
+    """One change for each user; a user who comes twice keeps what there is."""
+    deletions: dict[str, ScramCredentialDeletion] = {}
+    upsertions: dict[str, ScramCredentialUpsertion] = {}
+    failures: dict[str, ApiFailure] = {}
+    for deletion in request.deletions:
+        name = deletion.name
+        try:
+            _check_once(name, failures, deletions)
+            check_user(name, deletion.mechanism)
+            if (name, deletion.mechanism) not in state.cluster.scram_users:
+                text = "Attempt to delete a user credential that does not exist"
+                raise ApiFailure(RESOURCE_NOT_FOUND, text)
+            deletions[name] = deletion
+        except ApiFailure as failure:
+            failures[name] = failure
+    for upsertion in request.upsertions:
+        name = upsertion.name
+        try:
+            _check_once(name, failures, deletions, upsertions)
+            check_user(name, upsertion.mechanism)
+            check_iterations(upsertion.iterations)
+            upsertions[name] = upsertion
+        except ApiFailure as failure:
+            failures[name] = failure
+    records: list[Message] = [
+        RemoveUserScramCredentialRecord(name, deletions[name].mechanism)
+        for name in hash_order(deletions)
+    ]
+    records += [
+        credential(name, each.mechanism, each.salt, each.salted_password, each.iterations)
+        for name, each in ((name, upsertions[name]) for name in hash_order(upsertions))
+    ]
+    done = (*hash_order(deletions), *hash_order(upsertions))
+    rows = [AlterUserScramCredentialsResult(name, 0, None) for name in done]
+    rows += [
+        AlterUserScramCredentialsResult(name, failures[name].code, failures[name].message)
+        for name in hash_order(failures)
+    ]
+    return Answer(AlterUserScramCredentialsResponse(results=rows), records)
+
+
+def _check_once(name: str, failures: dict[str, ApiFailure], *planned: dict[str, Any]) -> None:
+    """Raise the failure that a user has, or one for a second change, which undoes the first."""
+    if name in failures:
+        raise failures[name]
+    if any([each.pop(name, None) for each in planned]):
+        text = "A user credential cannot be altered twice in the same request"
+        raise ApiFailure(DUPLICATE_RESOURCE, text)

@@ -1,0 +1,129 @@
+"""How fast a client may create and delete partitions (KIP-599): the quota controller_mutation_rate.
+
+A bucket fills with so many tokens a second, up to what the window holds; each partition takes one.
+It may be overdrawn once: then nothing more is changed until it has filled up to zero again.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kafka_admin_proto.server.failures import THROTTLING_QUOTA_EXCEEDED, ApiFailure
+from kafka_admin_proto.server.quotas.entities import CLIENT_ID, USER
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.records.metadata.cluster_state import QuotaEntity
+    from kafka_admin_proto.server.handlers import Caller
+    from kafka_admin_proto.server.state import State
+
+_KEY = "controller_mutation_rate"
+_SECOND_MS = 1000.0
+#: Whose tokens a bucket has: a user, a client id, or one client of a user; "" for all.
+Owner = tuple[str, str]
+
+
+class TokenBucket(msgspec.Struct):
+    """The tokens that an owner had at ``updated_ms``; below zero it is overdrawn."""
+
+    tokens: float
+    updated_ms: float
+
+    def fill(self, rate: float, burst: float, now_ms: float) -> float:
+        """The tokens now, at so many new ones a second, and at most ``burst``."""
+        new = rate * (now_ms - self.updated_ms) / _SECOND_MS
+        self.tokens = min(burst, self.tokens + new)
+        self.updated_ms = now_ms
+        return self.tokens
+
+
+class MutationQuota:
+    """The quota of one request.
+
+    A ``strict`` one refuses changes while the bucket is overdrawn; the others are let through, and
+    their client has to wait. ``rate`` is in partitions a second.
+    """
+
+    def __init__(self, bucket: TokenBucket, rate: float, burst: float, *, strict: bool) -> None:
+        self._bucket = bucket
+        self._rate = rate
+        self._burst = burst
+        self._strict = strict
+        self._throttled_until_ms = 0.0
+
+    def take(self, partitions: int) -> None:
+        """Count partitions that are created or deleted; ApiFailure where they may not be."""
+        now_ms = _now_ms()
+        if self._strict and self._bucket.fill(self._rate, self._burst, now_ms) < 0:
+            self._throttle(now_ms)
+            raise ApiFailure(THROTTLING_QUOTA_EXCEEDED)
+        self._bucket.fill(self._rate, self._burst, now_ms)
+        self._bucket.tokens = min(self._burst, self._bucket.tokens - partitions)
+        if not self._strict and self._bucket.tokens < 0:
+            self._throttle(now_ms)
+
+    @property
+    def throttle_time_ms(self) -> int:
+        """How long the client is to wait from now on."""
+        return max(0, int(self._throttled_until_ms - _now_ms()))
+
+    def _throttle(self, now_ms: float) -> None:
+        self._throttled_until_ms = now_ms - self._bucket.tokens / self._rate * _SECOND_MS
+
+
+class _Unlimited(MutationQuota):
+    """Of clients without a quota."""
+
+    def __init__(self) -> None:
+        super().__init__(TokenBucket(0.0, 0.0), 1.0, 0.0, strict=False)
+
+    def take(self, partitions: int) -> None:
+        """Nothing is counted."""
+
+
+_UNLIMITED = _Unlimited()
+
+
+def mutation_quota(state: State, caller: Caller, strict_since: int) -> MutationQuota:
+    """The quota that a caller's request has; strict from that version of its api on."""
+    quotas = state.cluster.quotas
+    if not quotas or not any(_KEY in each for each in quotas.values()):
+        return _UNLIMITED
+    user = caller.principal.partition(":")[2]
+    found = quota_of(state, user, caller.client_id or "")
+    if found is None:
+        return _UNLIMITED
+    owner, rate = found
+    windows = int(state.broker_value("controller.quota.window.num") or 1)
+    seconds = int(state.broker_value("controller.quota.window.size.seconds") or 1)
+    burst = rate * windows * seconds
+    buckets = state.token_buckets.setdefault(state.controller, {})
+    bucket = buckets.setdefault(owner, TokenBucket(burst, _now_ms()))
+    return MutationQuota(bucket, rate, burst, strict=caller.version >= strict_since)
+
+
+def quota_of(state: State, user: str, client: str) -> tuple[Owner, float] | None:
+    """The quota that counts for a client of a user, and whose it is: the most specific one."""
+    quotas = state.cluster.quotas
+
+    def rate(name: str | None, client_id: str | None) -> float | None:
+        entity: QuotaEntity = ((CLIENT_ID, client_id), (USER, name))
+        return quotas.get(entity, {}).get(_KEY)
+
+    candidates: list[tuple[Owner, float | None]] = [
+        ((user, client), rate(user, client)),
+        ((user, client), rate(user, None)),
+        ((user, ""), quotas.get(((USER, user),), {}).get(_KEY)),
+        ((user, client), rate(None, client)),
+        ((user, client), rate(None, None)),
+        ((user, ""), quotas.get(((USER, None),), {}).get(_KEY)),
+        (("", client), quotas.get(((CLIENT_ID, client),), {}).get(_KEY)),
+        (("", client), quotas.get(((CLIENT_ID, None),), {}).get(_KEY)),
+    ]
+    return next(((owner, each) for owner, each in candidates if each is not None), None)
+
+
+def _now_ms() -> float:
+    return time.monotonic() * _SECOND_MS

@@ -1,0 +1,1 @@
+"""Topics and partitions: names, replicas, changes, policies."""

@@ -1,0 +1,171 @@
+"""Configs set and described: what releases answer unlike each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto.messages import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsResource
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+)
+from tests.server.handlers.test_create_topics import create, topic
+from tests.server.served import Served
+
+TOPIC, BROKER, LOGGERS, CLIENT_METRICS = 2, 4, 8, 16
+
+
+def set_config(served: Served, kind: int, resource: str, name: str, value: str) -> tuple[int, str]:
+    """(code, message) of one config set."""
+    row = AlterConfigsResource(kind, resource, [AlterableConfig(name, 0, value)])
+    (found,) = served.ask(IncrementalAlterConfigsRequest([row])).responses
+    return found.error_code, found.error_message or ""
+
+
+def described(served: Served, kind: int, name: str, keys: list[str] | None = None) -> list[Any]:
+    """The configs of one resource."""
+    request = DescribeConfigsRequest([DescribeConfigsResource(kind, name, keys)])
+    (found,) = served.ask(request).results
+    rows: list[Any] = found.configs
+    return rows
+
+
+def test_subscriptions_of_3_9_have_no_types_and_are_given_whole() -> None:
+    served = Served("3.9")
+    assert set_config(served, CLIENT_METRICS, "one", "metrics", "*") == (0, "")
+    (row,) = described(served, CLIENT_METRICS, "one", ["match"])
+    assert (row.name, row.value, row.config_type, row.documentation) == ("metrics", "*", 0, "")
+
+
+def test_subscriptions_of_4_3_have_types_and_defaults() -> None:
+    served = Served("4.3")
+    assert set_config(served, CLIENT_METRICS, "one", "metrics", "*") == (0, "")
+    (row,) = described(served, CLIENT_METRICS, "one", ["match"])
+    assert (row.name, row.value, row.config_type, row.documentation) == ("match", "", 7, None)
+
+
+@pytest.mark.parametrize("release", ["4.3", "3.9"])
+def test_quotas_of_replication_are_set_while_brokers_run(release: str) -> None:
+    served = Served(release)
+    name = "leader.replication.throttled.rate"
+    refused = f"Invalid value x for configuration {name}: Not a number of type LONG"
+    assert set_config(served, BROKER, "", name, "x") == (42, refused)
+    assert set_config(served, BROKER, "", name, "5") == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("version", "known"),
+    [("2.8", True), ("0.10.0", True), ("3.0-IV1", True), ("3.0-IV1.x", True), ("0.1", False),
+     ("0.10", False), ("", False), ("5.0", False)],
+)  # fmt: skip
+def test_versions_of_message_formats(version: str, *, known: bool) -> None:
+    served = Served("3.9")
+    create(served, topic("a"))
+    name = "message.format.version"
+    code, text = set_config(served, TOPIC, "a", name, version)
+    assert code == (0 if known else 40)
+    assert known or text.endswith(f" {name}: Version {version} is not a valid version")
+
+
+@pytest.mark.parametrize("release", ["4.3", "3.9"])
+def test_levels_of_gzip(release: str) -> None:
+    found = create(Served(release), topic("a", compression_gzip_level="10"))
+    text = "Invalid value 10 for configuration compression.gzip.level: Value must be between 1 and"
+    assert found[0][1] == 40
+    assert found[0][2].startswith(text)
+
+
+@pytest.mark.parametrize("value", ["x", " 100 ", "", "2147483648"])
+def test_an_interval_that_is_no_number_breaks_3_9(value: str) -> None:
+    served = Served("3.9")
+    assert set_config(served, CLIENT_METRICS, "one", "interval.ms", value) == (-1, "")
+
+
+@pytest.mark.parametrize("release", ["4.3", "3.9"])
+def test_an_empty_pattern_is_one_in_3_9(release: str) -> None:
+    found = set_config(Served(release), CLIENT_METRICS, "one", "match", "")
+    refused = (40, "Illegal client matching pattern: ")
+    assert found == (refused if release == "3.9" else (0, ""))
+
+
+def test_no_config_is_a_default_in_version_0() -> None:
+    served = Served("3.9")
+    create(served, topic("a"))
+    request = DescribeConfigsRequest(
+        [DescribeConfigsResource(TOPIC, "a"), DescribeConfigsResource(BROKER, "1")]
+    )
+    results = served.ask(request, 0).results
+    assert not any(row.is_default for result in results for row in result.configs)
+
+
+@pytest.mark.parametrize(
+    ("release", "kind", "text"),
+    [
+        ("4.3", BROKER, "Unexpected broker id, expected 1, but received 9"),
+        ("4.3", LOGGERS, "Unexpected node id. Expected 1, but received 9"),
+        ("3.9", LOGGERS, "Unexpected node id. Expected 1, but received 1"),
+    ],
+)
+def test_configs_of_another_node(release: str, kind: int, text: str) -> None:
+    assert set_config(Served(release), kind, "9", "root", "INFO") == (42, text)
+
+
+@pytest.mark.parametrize(
+    ("release", "text"),
+    [
+        ("4.3", "Configuration 'cleanup.policy' values must not be empty."),
+        (
+            "3.9",
+            "Invalid value  for configuration cleanup.policy: String must be one of: compact, "
+            "delete",
+        ),
+    ],
+)
+def test_an_empty_item_of_a_list(release: str, text: str) -> None:
+    served = Served(release)
+    create(served, topic("a"))
+    assert set_config(served, TOPIC, "a", "cleanup.policy", "delete,") == (40, text)
+
+
+@pytest.mark.parametrize(("release", "listed"), [("4.3", "[{}]"), ("3.9", "HashSet({})")])
+def test_a_secured_config_without_a_listener(release: str, listed: str) -> None:
+    name = "ssl.keystore.password"
+    text = "These security configs can be dynamically updated only per-listener using the listener "
+    found = set_config(Served(release), BROKER, "1", name, "x")
+    assert found == (42, f"{text}prefix: {listed.format(name)}")
+
+
+def test_threads_grow_back_by_double_at_most() -> None:
+    served = Served()
+    for count in ("4", "2"):
+        assert set_config(served, BROKER, "1", "num.io.threads", count) == (0, "")
+    row = AlterConfigsResource(BROKER, "1", [AlterableConfig("num.io.threads", 1, None)])
+    (found,) = served.ask(IncrementalAlterConfigsRequest([row])).responses
+    text = "for num.io.threads=8, value should not be greater than double the current value 2"
+    assert found.error_code == 42
+    assert text in found.error_message
+
+
+@pytest.mark.parametrize(
+    ("release", "answer"), [("4.3", (40, "Unknown config name: nope")), ("3.9", (-1, None))]
+)
+def test_an_unknown_config_appended_to_a_broker(
+    release: str, answer: tuple[int, str | None]
+) -> None:
+    row = AlterConfigsResource(BROKER, "1", [AlterableConfig("nope", 2, "1")])
+    (found,) = Served(release).ask(IncrementalAlterConfigsRequest([row])).responses
+    assert (found.error_code, found.error_message) == answer
+
+
+def test_configs_of_a_listener_are_defined_as_those_of_all() -> None:
+    secret, mechanisms = "plain.sasl.jaas.config", "sasl.enabled.mechanisms"
+    prefix = "listener.name.sasl."
+    served = Served(configs={f"{prefix}{secret}": "x", f"{prefix}{mechanisms}": "PLAIN"})
+    rows = {row.name: row for row in described(served, 4, "1")}
+    row = rows[f"{prefix}{secret}"]
+    assert (row.config_type, row.is_sensitive, row.value) == (9, True, None)
+    row = rows[f"{prefix}{mechanisms}"]
+    assert (row.config_type, row.is_sensitive, row.value) == (7, False, "PLAIN")

@@ -1,0 +1,111 @@
+"""Each api asks the authorizer for what the docs say, and refuses with the code that they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from kafka_admin_proto.messages import CreateAclsRequest, CreateTopicsRequest
+from kafka_admin_proto.messages.create_acls_request import AclCreation
+from kafka_admin_proto.protocol.error_codes import error_name
+from kafka_admin_proto.server.handlers import HANDLERS
+from kafka_admin_proto.server.security.authorizer import rules
+from tests.server.handlers.test_create_topics import topic
+from tests.server.security.authorizer.refused import Case, cases
+from tests.server.served import Served
+
+SECURED = {
+    "authorizer.class.name": rules.STANDARD_AUTHORIZER,
+    "super.users": "User:admin; User:ANONYMOUS",
+}
+#: (type, name) of the resources that the cases are about.
+_RESOURCES = {
+    "topic": (rules.TOPIC, "*"), "group": (rules.GROUP, "*"),
+    "cluster": (rules.CLUSTER, rules.CLUSTER_NAME), "id": (rules.TRANSACTIONAL_ID, "*"),
+}  # fmt: skip
+_NAMES = [name for name, _ in cases(UUID(int=1))]
+#: ApiVersions is for all; the others leave out what the caller may not see.
+_SILENT = {16, 18, 60}
+
+
+def secured() -> Served:
+    """A cluster with an authorizer and the topic "a"; nobody but super users may do anything."""
+    served = Served(configs=SECURED)
+    served.ask(CreateTopicsRequest([topic("a")], 1000))
+    return served
+
+
+def allow(served: Served, operation: int, kind: int, name: str, principal: str) -> None:
+    """Let a principal do this from anywhere."""
+    row = AclCreation(kind, name, rules.LITERAL, principal, "*", operation, rules.ALLOW)
+    (result,) = served.ask(CreateAclsRequest([row])).results
+    assert result.error_code == 0
+
+
+def case_of(served: Served, name: str) -> Case:
+    found = served.state.topic("a")
+    assert found is not None
+    return dict(cases(found.id))[name]
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_nobody_else_may(name: str) -> None:
+    served = secured()
+    case = case_of(served, name)
+    end = served.state.end_offset
+    assert case.codes(served.ask(case.request, principal="User:eve")) == [case.error]
+    assert served.state.end_offset == end
+    assert case.codes(served.ask(case.request, principal="User:admin")) in ([case.allowed], [])
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_one_operation_is_enough(name: str) -> None:
+    for operation, resource in case_of(secured(), name).needs:
+        served = secured()
+        case = case_of(served, name)
+        kind, named = _RESOURCES[resource]
+        code = getattr(rules, operation)
+        for other in set(range(3, 13)) - {code} - implying(code):
+            allow(served, other, kind, named, "User:bob")
+        assert case.codes(served.ask(case.request, principal="User:bob")) == [case.error]
+        allow(served, code, kind, named, "User:bob")
+        assert case.codes(served.ask(case.request, principal="User:bob")) in ([case.allowed], [])
+
+
+def implying(operation: int) -> set[int]:
+    """Operations that allow another one besides."""
+    return {
+        rules.DESCRIBE: {rules.READ, rules.WRITE, rules.DELETE, rules.ALTER},
+        rules.DESCRIBE_CONFIGS: {rules.ALTER_CONFIGS},
+    }.get(operation, set())
+
+
+def test_every_api_is_looked_at() -> None:
+    served = secured()
+    asked = {case_of(served, name).request.api_key for name in _NAMES}
+    assert asked | _SILENT == set(HANDLERS)
+
+
+def test_kip_4_asks_too() -> None:
+    served = secured()
+    served.state.rules = "kip-4"
+    request = CreateTopicsRequest([topic("b")], 1000)
+    assert served.ask(request, 0, principal="User:eve").topics[0].error_code == 29
+    assert served.ask(request, 0, principal="User:admin").topics[0].error_code == 0
+
+
+def test_the_docs_have_these_rows() -> None:
+    text = (Path(__file__).parents[4] / "docs" / "server-security.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    found = {row[0]: row[1:] for row in rows if "AUTHORIZATION_FAILED" in row[-1]}
+    words = {"id": "transactional id"}
+    expected = {
+        name: [
+            ", or ".join(f"{what} on the {words.get(where, where)}" for what, where in case.needs),
+            f"{case.error} {error_name(case.error)}",
+        ]
+        for name, case in cases(UUID(int=1))
+    }
+    assert found == expected
