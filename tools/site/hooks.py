@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
-from tools.site import links, messages, reference
+from tools.site import field, house, links, messages, pictures, reference
+
+#: Name in ``<!-- made: NAME -->`` on a page → what makes the text in its place.
+MADE = {**house.MADE, **field.MADE}
+_MARK = re.compile(r"^<!-- made: ([\w-]+) -->$", re.MULTILINE)
 
 
 def generated() -> dict[str, str]:
@@ -19,6 +25,7 @@ def generated() -> dict[str, str]:
     made[f"{reference.FOLDER}/error-codes.md"] = reference.errors_text()
     made[f"{reference.FOLDER}/kap.md"] = reference.commands_text()
     made |= {page.path: reference.api_text(page) for page in reference.API_PAGES}
+    made["stylesheets/pictures.css"] = pictures.site_style()
     return made
 
 
@@ -27,6 +34,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path, text in generated().items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Put what is made of the code into the places that a page has for it."""
+    return _MARK.sub(lambda mark: MADE[mark[1]](), markdown)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

@@ -1,0 +1,1 @@
+"""Ordered bytes of a connection to frames: requests paired with their responses."""

@@ -1,0 +1,1 @@
+"""Text that people paste to blocks of bytes: a module for each format."""

@@ -1,0 +1,1 @@
+"""Files to packets: pcap and pcapng, compressed or not."""

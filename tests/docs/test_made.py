@@ -1,0 +1,70 @@
+"""What the build takes from the code for pages: it is all used, and says what the code says."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+from kafka_admin_proto import codec
+from tests.docs.pages import DOCS, ROOT
+from tools.site import bytes_picture, field, house
+from tools.site.hooks import MADE
+
+
+def test_each_mark_is_made_and_each_made_text_has_its_mark() -> None:
+    marks = [
+        mark
+        for path in sorted(DOCS.rglob("*.md"))
+        for mark in re.findall(r"<!-- made: (.*?) -->", path.read_text("utf-8"))
+    ]
+    assert sorted(marks) == sorted(MADE)
+
+
+def test_every_room_says_what_lives_there() -> None:
+    for name, room in house.rooms().items():
+        assert room.sentence, name
+        assert all(sentence for _, sentence in room.rooms), (name, room.rooms)
+
+
+def test_the_arrows_are_the_imports() -> None:
+    """As far as a room that imports another one has an arrow, or arrows in a row, to it."""
+    for name, room in house.rooms().items():
+        arrows = house.arrows()[name]
+        assert set(arrows) <= room.imports
+        implied = set(arrows).union(*map(house.reached, arrows))
+        assert room.imports <= implied, name
+    assert "wire" in house.rooms()["codec"].imports
+
+
+def test_the_picture_has_each_room_and_all_arrows_lead_down() -> None:
+    edges = house.drawn()
+    floors = house.floors(edges)
+    assert all(floors[name] < floors[to] for name, targets in edges.items() for to in targets)
+    svg = house.picture().svg()
+    links = re.findall(r'href="#room-(\w+)"', svg)
+    assert sorted(links) == sorted(edges)
+    assert all(f'id="room-{name}"' in house.rooms_text() for name in links)
+
+
+def test_pictures_are_svg() -> None:
+    for picture in (house.picture(), bytes_picture.front_door()):
+        root = ElementTree.fromstring(picture.standalone())
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert "\n\n" not in picture.svg()  # Markdown would end the HTML there
+
+
+def test_the_fields_page_says_what_the_code_does() -> None:
+    page = (DOCS / "field.md").read_text("utf-8")
+    assert f'codec("{field.MESSAGE}", {field.OLD}).source()' in page
+    source = codec(field.MESSAGE, field.OLD).source()
+    for name in re.findall(r"`([SC]\d+)`", page):
+        assert f"{name}(" in field.reader()
+    assert all(line in source for line in field.reader().splitlines()[1:-1])
+    old, new = (
+        len(codec(field.MESSAGE, version).encode(field.value(version)))
+        for version in (field.OLD, field.NEW)
+    )
+    assert (old, new) == (16, 13)  # three bytes and one less, one more
+    assert field.definition().splitlines()[2] in (
+        ROOT / "schemas" / "kafka" / f"{field.MESSAGE}.json"
+    ).read_text("utf-8")
