@@ -31,11 +31,14 @@ def frames(packets: DataFrame, options: DecodeOptions = DEFAULT_OPTIONS) -> Data
 
 
 def read_frames(
-    spark: SparkSession, *paths: str, reading: DecodeOptions = DEFAULT_OPTIONS, **options: str
+    spark: SparkSession,
+    *paths: str,
+    decode_options: DecodeOptions = DEFAULT_OPTIONS,
+    **options: str,
 ) -> DataFrame:
     """The frame records of captures and request logs; ``options`` are those of the data source."""
     source = spark.read.format("kafka_capture").options(**options).option("rows", "chunks")
-    decode = partial(_decode_chunks, options=reading)
+    decode = partial(_decode_chunks, options=decode_options)
     return by_flow(source.load(list(paths))).mapInArrow(decode, from_arrow_schema(FRAMES))
 
 

@@ -151,8 +151,8 @@ def audit(admin_audit: DataFrame) -> DataFrame:
         "ts", outcome.alias("outcome"), "operation", "topic", "topic_id", "principal", "client_id",
         F.col("client_software").alias("software"), _address().alias("address"), "api",
         "api_version", "parameters", "error", "message", "latency_us", "forwarded", "capture",
-        "connection", "place",
-    ).orderBy(F.col("ts").desc_nulls_last(), F.col("place").desc(), "topic")  # fmt: skip
+        "connection", "packet_ordinal",
+    ).orderBy(F.col("ts").desc_nulls_last(), F.col("packet_ordinal").desc(), "topic")  # fmt: skip
 
 
 def audit_totals(admin_audit: DataFrame) -> DataFrame:
@@ -226,13 +226,13 @@ def leader_changes(metadata_changes: DataFrame) -> DataFrame:
     that is heard of a partition.
     """
     partition = [F.coalesce("topic_id", "topic"), F.col("partition")]
-    order = [F.col("log_offset").asc_nulls_first(), F.col("ts"), F.col("place")]
+    order = [F.col("log_offset").asc_nulls_first(), F.col("ts"), F.col("packet_ordinal")]
     before = Window.partitionBy(*partition).orderBy(*order)
     # Epochs start anew with a topic that is made again under its name.
     life = Window.partitionBy(*partition, "life").orderBy(*order)
     told_before = life.rowsBetween(Window.unboundedPreceding, -1)
     # A record of the log is told whenever it is fetched.
-    told = Window.partitionBy(*partition, "log_offset").orderBy("ts", "place")
+    told = Window.partitionBy(*partition, "log_offset").orderBy("ts", "packet_ordinal")
     epoch, known = F.col("leader_epoch"), F.max("leader_epoch").over(told_before)
     gone = F.coalesce("deleted", F.lit(False)).cast("int")
     return (
@@ -322,7 +322,7 @@ def problem_kinds(problems: DataFrame) -> DataFrame:
         problems.groupBy(kind.alias("kind"))
         .agg(
             F.count("*").alias("problems"),
-            F.min_by(example, F.struct("ts", "place")).alias("example"),
+            F.min_by(example, F.struct("ts", "packet_ordinal")).alias("example"),
             *_first_and_last(),
         )
         .select("kind", "problems", "example.problem", "example.capture", "example.connection",

@@ -38,7 +38,7 @@ def written_by_another_version(out: Path) -> None:
             for each in rows["state"].to_pylist()
         ]
         rows = rows.set_column(rows.schema.get_field_index("state"), "state", pa.array(states))
-        for name in ("ts", "clock"):  # Spark has written nanoseconds, and does not read them
+        for name in ("ts", "watermark"):  # Spark has written nanoseconds, and does not read them
             column = rows[name].cast(pa.timestamp("us", "UTC"))
             rows = rows.set_column(rows.schema.get_field_index(name), name, column)
         pq.write_table(rows, file)

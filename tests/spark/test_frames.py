@@ -25,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("spark")
 SAMPLES = Path(__file__).parents[2] / "samples"
 ADMIN, CONTROLLER = SAMPLES / "admin42.pcap.gz", SAMPLES / "controller39.pcap.gz"
 #: Not in the frames of one flow alone, or not in the frame record.
-_APART = ("topic_names", "place", "topic_ids", "derived")
+_APART = ("topic_names", "packet_ordinal", "topic_ids", "derived")
 
 
 def by_one_process(*names: Path) -> list[str]:

@@ -334,10 +334,10 @@ def _refuse_logs(names: Sequence[str]) -> None:
 
 
 def _files(captures: Sequence[str], streaming: bool) -> list[str]:
-    from kafka_admin_proto.spark.ingest.files import find_files
+    from kafka_admin_proto.spark.ingest.files import listed_files
 
     try:
-        found = find_files(captures, more_to_come=streaming)
+        found = listed_files(captures, more_to_come=streaming)
         return list(dict.fromkeys(each.name for each in found))
     except (OSError, ValueError) as error:
         raise click.UsageError(str(error)) from None

@@ -1,7 +1,7 @@
-"""Packets of one flow packed into chunks: one row for many packets on their way through Spark.
+"""Chunks: consecutive packets of one flow in one file, packed into one row for the shuffle.
 
-A row costs Spark far more than a packet costs us, so that packets are packed before the shuffle and
-unpacked behind it. A chunk has consecutive packets of one flow in one file.
+Spark spends far more on a row than decoding spends on a packet. Packets are therefore packed before
+the shuffle and unpacked after it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from kafka_admin_proto.spark.ingest.packets import PacketRow
 
 #: One row for each chunk of a flow, and for each fault of a file.
 #:
-#: ``capture``, ``clock`` and ``flow`` are those of its packets, ``place`` is the first one's.
-#: ``segments`` has a `SEGMENT` for each packet, ``payload`` their payloads one after the other. A
-#: fault has ``problem`` and ``missing`` instead, see `packets.PACKETS`.
+#: All packets of a chunk have its ``capture``, ``watermark`` and ``flow``; ``packet_ordinal`` is
+#: that of the first packet. ``segments`` has a `SEGMENT` for each packet, ``payload`` their
+#: payloads one after the other. A fault has ``problem`` and ``missing`` instead, see
+#: `packets.PACKETS`.
 CHUNKS = pa.schema(
     [
         pa.field("capture", pa.string(), nullable=False),
-        pa.field("place", pa.int64(), nullable=False),
-        pa.field("clock", pa.timestamp("us", tz="UTC"), nullable=False),
+        pa.field("packet_ordinal", pa.int64(), nullable=False),
+        pa.field("watermark", pa.timestamp("us", tz="UTC"), nullable=False),
         pa.field("flow", pa.binary(), nullable=False),
         pa.field("segments", pa.binary()),
         pa.field("payload", pa.binary()),
@@ -31,36 +32,38 @@ CHUNKS = pa.schema(
         pa.field("missing", pa.int64()),
     ]
 )
-#: Of a packet: place, time in microseconds, sequence number, number acknowledged, bytes that were
-#: not captured, bytes of payload, flags, and the end that sent it (`LINE` for a line of a log).
+#: The header of one packet in a chunk: packet ordinal, time in microseconds, sequence number,
+#: acknowledgment number, bytes that were not captured, bytes of payload, flags, and the end that
+#: sent the packet (`LINE` for a line of a request log).
 SEGMENT = Struct("<qqIIIIHb")
 LINE = -1
-#: Bytes of payload in a chunk, unless one packet has more.
+#: Bytes of payload in a chunk at most; a single packet may have more.
 CHUNK_BYTES = 1024 * 1024
-#: Bytes of all chunks of a task that are open, after which all are handed on.
+#: Bytes of all open chunks of a task, after which all of them are closed and yielded.
 _OPEN_BYTES = 16 * 1024 * 1024
-#: Bytes, and rows, of one batch.
+#: A record batch is yielded when it has this many bytes or rows.
 _BATCH_BYTES = 4 * 1024 * 1024
 _BATCH_ROWS = 4096
-#: What a chunk takes beside its segments and payloads, about.
+#: Estimated bytes of memory for a chunk, beside its segments and payloads.
 _CHUNK_OVERHEAD = 200
 
 
 class _Chunk:
-    __slots__ = ("capture", "clock", "payload", "place", "segments")
+    __slots__ = ("capture", "ordinal", "payload", "segments", "watermark")
 
-    def __init__(self, capture: str, place: int, clock: int) -> None:
+    def __init__(self, capture: str, ordinal: int, watermark: int) -> None:
         self.capture = capture
-        self.place = place
-        self.clock = clock
+        self.ordinal = ordinal
+        self.watermark = watermark
         self.segments = bytearray()
         self.payload = bytearray()
 
 
 def pack(rows: Iterable[PacketRow]) -> Iterator[pa.RecordBatch]:
-    """Batches of chunks of packets, which are in the order of the capture within each flow.
+    """Pack packets into batches of chunks.
 
-    Chunks of a flow come in that order as well. Memory holds the open chunks and one batch.
+    The packets of each flow come in capture order, and so do the flow's chunks. Memory holds the
+    open chunks and one batch.
     """
     batch = _Batch()
     chunks: dict[bytes, _Chunk] = {}
@@ -68,13 +71,13 @@ def pack(rows: Iterable[PacketRow]) -> Iterator[pa.RecordBatch]:
     pack_segment = SEGMENT.pack
     for row in rows:
         (
-            capture, place, clock, ts, flow, end, sequence, flags, acknowledged, missing, payload,
-            problem,
+            capture, ordinal, watermark, ts, flow, end, sequence, flags, acknowledged, missing,
+            payload, problem,
         ) = row  # fmt: skip
         if problem is not None:
-            batch.add(capture, place, clock, flow, None, None, problem, missing)
+            batch.add(capture, ordinal, watermark, flow, None, None, problem, missing)
             continue
-        if sequence is None:  # a line of a log
+        if sequence is None:  # a line of a request log
             ts = sequence = acknowledged = missing = flags = 0
             end = LINE
         size = len(payload)
@@ -88,9 +91,11 @@ def pack(rows: Iterable[PacketRow]) -> Iterator[pa.RecordBatch]:
                 yield batch.take()
             chunk = None
         if chunk is None:
-            chunk = chunks[flow] = _Chunk(capture, place, clock)
+            chunk = chunks[flow] = _Chunk(capture, ordinal, watermark)
             waiting += _CHUNK_OVERHEAD
-        chunk.segments += pack_segment(place, ts, sequence, acknowledged, missing, size, flags, end)
+        chunk.segments += pack_segment(
+            ordinal, ts, sequence, acknowledged, missing, size, flags, end
+        )
         if size:
             chunk.payload += payload
         waiting += SEGMENT.size + size
@@ -121,7 +126,7 @@ class _Batch:
     def add_chunk(self, flow: bytes, chunk: _Chunk) -> None:
         segments, payload = bytes(chunk.segments), bytes(chunk.payload)
         self._rows.append(
-            (chunk.capture, chunk.place, chunk.clock, flow, segments, payload, None, None)
+            (chunk.capture, chunk.ordinal, chunk.watermark, flow, segments, payload, None, None)
         )
         self._bytes += len(segments) + len(payload)
 

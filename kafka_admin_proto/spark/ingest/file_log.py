@@ -1,8 +1,9 @@
-"""Which files a stream has read, and which parts of files each of its batches is made of.
+"""The log of a stream: the files that it has read, and the parts of files that make each batch.
 
-A folder has a file for each batch: so a batch that is tried again has the same parts, and Spark's
-offsets are a number. From time to time what all batches have read is written down as a whole, and
-what it is made of removed. A file is known as long as it is there, and a week longer.
+The log's folder has one JSON file for each batch. A batch that is tried again therefore has the
+same parts, and Spark's offsets only have to hold the batch number. Every hundred batches all files
+that were seen so far are written as one snapshot, and the older batches are removed. The log
+remembers a file as long as it exists, and a week longer.
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ import msgspec
 
 from kafka_admin_proto.spark.ingest.files import Fingerprint, Part
 
-#: Batches after which what is known is written down as a whole.
-_MANY = 100
-#: Microseconds for which a file is known that is gone: what it is on may be mounted again.
-REMEMBERED = 7 * 86_400_000_000
-_NAME = re.compile(r"(\d{10})(\.known)?\.json")
+#: Batches after which a snapshot of all seen files replaces the batches before it.
+_BATCHES_PER_SNAPSHOT = 100
+#: Microseconds for which a file that has vanished is remembered: its disk may be mounted again.
+SEEN_FILE_RETENTION_US = 7 * 86_400_000_000
+_NAME = re.compile(r"(\d{10})(\.seen)?\.json")
 
 
-class Known(msgspec.Struct, array_like=True):
-    """A file that was taken: as it was listed, and as it started; it had no packet if ``empty``.
+class SeenFile(msgspec.Struct, array_like=True):
+    """A file that a batch has taken: its change time and size when it was listed, and its
+    fingerprint. A file without packets is ``empty``.
 
-    Times are microseconds since 1970; ``gone`` is when it was first seen to be away, or 0.
+    Times are microseconds since 1970. ``gone`` is when the file was first found missing, or 0.
     """
 
     changed: int
@@ -38,70 +40,72 @@ class Known(msgspec.Struct, array_like=True):
 
 class _Batch(msgspec.Struct, omit_defaults=True):
     parts: Sequence[Part]
-    files: Mapping[str, Known]
+    files: Mapping[str, SeenFile]
 
 
 class FileLog:
-    """The log in ``folder``, which is made by the first batch; these are numbered from 1 on."""
+    """The log in ``folder``, which the first batch creates. Batches are numbered from 1 on."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._number = -1
-        self._known: dict[str, Known] = {}
+        self._seen: dict[str, SeenFile] = {}
 
-    def known(self, number: int) -> Mapping[str, Known]:
-        """The files that are read with that batch, by their names; none with batch 0."""
+    def seen(self, number: int) -> Mapping[str, SeenFile]:
+        """The files that batches 1 to ``number`` have taken, by name; empty for batch 0."""
         if self._number != number:
-            whole = max((n for n, known in self._there() if known and n <= number), default=0)
-            self._known = {}
-            if whole:
-                data = self._file(whole, ".known").read_bytes()
-                self._known = msgspec.json.decode(data, type=dict[str, Known])
-            for each in range(whole + 1, number + 1):
-                self._known.update(self._batch(each).files)
+            snapshots = (n for n, is_snapshot in self._log_files() if is_snapshot and n <= number)
+            snapshot = max(snapshots, default=0)
+            self._seen = {}
+            if snapshot:
+                data = self._file(snapshot, ".seen").read_bytes()
+                self._seen = msgspec.json.decode(data, type=dict[str, SeenFile])
+            for each in range(snapshot + 1, number + 1):
+                self._seen.update(self._batch(each).files)
             self._number = number
-        return self._known
+        return self._seen
 
     def parts(self, number: int) -> Sequence[Part]:
-        """What that batch is made of."""
+        """The parts of files that make up batch ``number``."""
         return self._batch(number).parts
 
     def add(
         self,
         number: int,
         parts: Sequence[Part],
-        files: Mapping[str, Known],
-        there: Container[str],
+        files: Mapping[str, SeenFile],
+        existing: Container[str],
         now: int,
     ) -> None:
-        """Write batch ``number`` down: its parts, and the files that are read with it.
+        """Write batch ``number``: its parts, and the files that it takes.
 
-        Those before it are done. ``there`` are the names of all files that are there ``now``.
+        All batches before it are complete. ``existing`` has the names of all files that exist at
+        ``now``, in microseconds since 1970.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
-        known = dict(self.known(number - 1))
-        if number % _MANY == 0:
-            known = _remembered(known, there, now)
-            self._write(self._file(number - 1, ".known"), known)
-            for each, _ in self._there():
+        seen = dict(self.seen(number - 1))
+        if number % _BATCHES_PER_SNAPSHOT == 0:
+            seen = _retained(seen, existing, now)
+            self._write(self._file(number - 1, ".seen"), seen)
+            for each, _ in self._log_files():
                 if each < number - 1:
                     self._file(each).unlink(missing_ok=True)
-                    self._file(each, ".known").unlink(missing_ok=True)
+                    self._file(each, ".seen").unlink(missing_ok=True)
         self._write(self._file(number), _Batch(parts, files))
-        self._known, self._number = known | dict(files), number
+        self._seen, self._number = seen | dict(files), number
 
     def _batch(self, number: int) -> _Batch:
         return msgspec.json.decode(self._file(number).read_bytes(), type=_Batch)
 
-    def _file(self, number: int, what: str = "") -> Path:
-        return self._folder / f"{number:010d}{what}.json"
+    def _file(self, number: int, kind: str = "") -> Path:
+        return self._folder / f"{number:010d}{kind}.json"
 
-    def _there(self) -> list[tuple[int, bool]]:
-        """The numbers in the folder, and whether each is of the whole of what is known."""
+    def _log_files(self) -> list[tuple[int, bool]]:
+        """The batch number of each file in the folder, and whether the file is a snapshot."""
         if not self._folder.exists():
             return []
-        found = map(_NAME.fullmatch, os.listdir(self._folder))
-        return [(int(each[1]), each[2] is not None) for each in found if each]
+        matches = map(_NAME.fullmatch, os.listdir(self._folder))
+        return [(int(each[1]), each[2] is not None) for each in matches if each]
 
     def _write(self, file: Path, value: object) -> None:
         new = file.with_name(f".{file.name}")
@@ -112,11 +116,13 @@ class FileLog:
         new.replace(file)
 
 
-def _remembered(known: Mapping[str, Known], there: Container[str], now: int) -> dict[str, Known]:
-    """Those that are there, or were not long ago."""
+def _retained(
+    seen: Mapping[str, SeenFile], existing: Container[str], now: int
+) -> dict[str, SeenFile]:
+    """The files that exist, and those that vanished less than `SEEN_FILE_RETENTION_US` ago."""
     kept = {}
-    for name, each in known.items():
-        gone = 0 if name in there else each.gone or now
-        if not gone or now - gone <= REMEMBERED:
+    for name, each in seen.items():
+        gone = 0 if name in existing else each.gone or now
+        if not gone or now - gone <= SEEN_FILE_RETENTION_US:
             kept[name] = msgspec.structs.replace(each, gone=gone)
     return kept

@@ -1,4 +1,8 @@
-"""Capture files wherever pyarrow reaches: which there are, in which order, in which parts."""
+"""Capture files on any file system of pyarrow: listed, probed, and planned as parts for tasks.
+
+`listed_files` finds the files, `probe_files` reads the start of each and sorts them by their first
+packets, and `parts_of` gives each part the rank and the watermark that its packets carry.
+"""
 
 from __future__ import annotations
 
@@ -23,44 +27,46 @@ from kafka_admin_proto.capture.files.splits import split_points, splittable
 
 #: Bytes of a large file that one task reads.
 SPLIT_SIZE = 128 * 1024 * 1024
-#: Bytes that tell a file from others: they have the times of its first packets.
-_START = 1024
-#: Files that are looked at side by side when a job is planned.
-_LOOKS = 16
-#: What a packet's place in the whole capture has of its bits for the place in its file: of 16 GB a
-#: rank. A larger file takes several ranks. The others are for ranks, which a stream uses up.
+#: Bytes at the start of a file of which the fingerprint is made: they have the times of its first
+#: packets, by which rotated captures differ.
+_FINGERPRINT_BYTES = 1024
+#: Files that are probed side by side when a job is planned.
+_PARALLEL_PROBES = 16
+#: The low bits of a packet ordinal: the packet's position in its file, up to 16 GB. The bits above
+#: are the file's rank. A larger file takes several ranks, and a stream gives each file new ranks.
 POSITION_BITS = 34
 MOST_RANKS = 1 << (63 - POSITION_BITS)
 
-#: What `pyarrow.fs` takes at the end of a URI.
-_OPTIONS = re.compile(r"\?[a-z_]+=[^&?]*(&[a-z_]+=[^&?]*)*$")
+#: The options that `pyarrow.fs` accepts at the end of a URI.
+_URI_OPTIONS = re.compile(r"\?[a-z_]+=[^&?]*(&[a-z_]+=[^&?]*)*$")
 
 Kind = Literal["pcap", "log"]
 
 
 class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
-    """A file as it was when it was looked at: its size, and a hash of its first bytes."""
+    """The size of a file when it was probed, and a hash of its first bytes."""
 
     size: int
     start: str
 
     @classmethod
     def of(cls, head: bytes, size: int) -> Self:
-        """Of a file of that size that starts so."""
-        return cls(size, hashlib.blake2b(head[:_START], digest_size=16).hexdigest())
+        """The fingerprint of a file of ``size`` bytes that starts with ``head``."""
+        return cls(size, hashlib.blake2b(head[:_FINGERPRINT_BYTES], digest_size=16).hexdigest())
 
     def is_start_of(self, head: bytes) -> bool:
-        """Whether a file that starts so starts as this one did, however much was added to it."""
+        """Whether a file that starts with ``head`` is this file, perhaps with bytes appended."""
         return self == Fingerprint.of(head[: self.size], self.size)
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What of a file one task reads: the packets that start in bytes ``start`` to ``end``.
+    """The part of a file that one task reads: the packets that start in bytes ``start`` to ``end``.
 
-    ``rank`` is the file's place among all files of the capture, ``clock`` the latest time (in
-    microseconds) at which any file up to this one starts. Packets are ``numbered`` one by one where
-    nobody knows how many bytes the file has: it is compressed. Of a file that is ``as_planned``
-    nothing else is read. A ``problem`` is told in the place of all packets.
+    ``rank`` orders the files of a capture; it is the high bits of packet ordinals. ``watermark`` is
+    the latest time, in microseconds, at which any file up to this one starts. The packets of a
+    compressed file are ``numbered`` one by one, as its size is not known before it is read.
+    Where ``as_planned`` is given, the file is read only if it still has that fingerprint, and only
+    up to that size. A part with a ``problem`` yields the problem and no packets.
     """
 
     file: str
@@ -68,14 +74,16 @@ class Part(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: Kind
     start: int
     end: int
-    clock: int = 0
+    watermark: int = 0
     numbered: bool = False
     as_planned: Fingerprint | None = None
     problem: str | None = None
 
 
-class Found(NamedTuple):
-    """A file that is there, when it changed in microseconds since 1970 (0: unknown), its bytes."""
+class ListedFile(NamedTuple):
+    """A file in a listing: its name, its change time in microseconds since 1970 (0 if the file
+    system does not say), and its size in bytes.
+    """
 
     name: str
     changed: int
@@ -85,16 +93,16 @@ class Found(NamedTuple):
 def list_files(paths: Iterable[str]) -> list[str]:
     """The files that paths and URIs name: files, folders with all below them, local patterns.
 
-    Hidden files, and those whose names start with an underscore, are for others. Raises
-    FileNotFoundError for a path that leads nowhere, ValueError for a URI with a password in it.
+    Hidden files, and files whose names start with an underscore, are left out. Raises
+    FileNotFoundError for a path that does not exist, ValueError for a URI with a password in it.
     """
-    return list(dict.fromkeys(each.name for each in find_files(paths)))
+    return list(dict.fromkeys(each.name for each in listed_files(paths)))
 
 
-def find_files(paths: Iterable[str], *, more_to_come: bool = False) -> Iterator[Found]:
-    """The same files, and what of them is known without a look.
+def listed_files(paths: Iterable[str], *, more_to_come: bool = False) -> Iterator[ListedFile]:
+    """The same files with their change times and sizes; no file is opened.
 
-    Where there are ``more_to_come``, a pattern may match none yet.
+    With ``more_to_come``, for streams, a pattern may match no file yet.
     """
     for path in paths:
         pattern = _is_pattern(path)
@@ -105,23 +113,23 @@ def find_files(paths: Iterable[str], *, more_to_come: bool = False) -> Iterator[
             try:
                 yield from _below(name)
             except FileNotFoundError:
-                # It is gone since the pattern was matched.
+                # The file was removed after the pattern had matched it.
                 if not (pattern and more_to_come):
                     raise
 
 
 def _is_pattern(path: str) -> bool:
-    """A name that has a bracket, as a shell hands it on, is the file's that is there."""
+    """Whether a path has wildcards. A file that exists is taken by its name, brackets included."""
     return glob.has_magic(path) and "://" not in path and not Path(path).exists()
 
 
-def _below(name: str) -> Iterator[Found]:
+def _below(name: str) -> Iterator[ListedFile]:
     system, path = located(name)
     info = system.get_file_info(path)
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"there is no {name}")
     if info.type == fs.FileType.File:
-        yield _found(name, info)
+        yield _listed(name, info)
         return
     base = path.rstrip("/")
     below = system.get_file_info(fs.FileSelector(path, recursive=True))
@@ -129,15 +137,15 @@ def _below(name: str) -> Iterator[Found]:
         rest = each.path[len(base) :]
         hidden = any(part.startswith((".", "_")) for part in Path(rest).parts)
         if each.type == fs.FileType.File and not hidden:
-            yield _found(_joined(name, rest), each)
+            yield _listed(_joined(name, rest), each)
 
 
-def _found(name: str, info: fs.FileInfo) -> Found:
-    return Found(name, 0 if info.mtime_ns is None else info.mtime_ns // 1000, info.size)
+def _listed(name: str, info: fs.FileInfo) -> ListedFile:
+    return ListedFile(name, 0 if info.mtime_ns is None else info.mtime_ns // 1000, info.size)
 
 
 class OpenFile:
-    """A file that is read from any place. Raises OSError where it cannot be."""
+    """An open file that is read at any offset. Raises OSError if it cannot be opened."""
 
     def __init__(self, name: str) -> None:
         system, path = located(name)
@@ -156,13 +164,14 @@ class OpenFile:
 
 
 def open_part(part: Part) -> OpenFile:
-    """The file of a part, as large as it was when that was planned. Raises OSError if it cannot be
-    opened, or is another one now.
+    """Open the file of a part, with the size that it had when the part was planned.
+
+    Raises OSError if the file cannot be opened, or was replaced by another one.
     """
     file = OpenFile(part.file)
     planned = part.as_planned
     if planned is not None:
-        if not planned.is_start_of(file.read_at(0, _START)):
+        if not planned.is_start_of(file.read_at(0, _FINGERPRINT_BYTES)):
             file.native.close()
             raise OSError("another file took the place of this one before it was read")
         file.size = min(file.size, planned.size)
@@ -170,12 +179,12 @@ def open_part(part: Part) -> OpenFile:
 
 
 def open_stream(name: str) -> io.BufferedReader:
-    """A file from its start."""
+    """Open a file as a stream from its start."""
     return io.BufferedReader(OpenFile(name).native, SAMPLE_BYTES)
 
 
 def located(name: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a path or URI, and where it is there. Raises ValueError for a password."""
+    """The file system of a path or URI, and the path on it. Raises ValueError for a password."""
     scheme, found, rest = name.partition("://")
     if not found:
         return _local(), name
@@ -193,17 +202,17 @@ def located(name: str) -> tuple[fs.FileSystem, str]:
 
 
 def _joined(name: str, rest: str) -> str:
-    """The name of what is below a folder."""
+    """The name of a file below a folder: ``rest`` goes in front of the URI's options."""
     path, options = split_options(name)
     return path.rstrip("/") + rest + options
 
 
 def split_options(name: str) -> tuple[str, str]:
-    """A URI, or what it has after the scheme, without and with its options (``?region=…``).
+    """Split a URI, or its part after the scheme, from its options (``?region=…``).
 
-    Names are as the file system has them, so that other question marks are of the name.
+    File names are not percent-encoded, so any other question mark belongs to the name.
     """
-    found = _OPTIONS.search(name)
+    found = _URI_OPTIONS.search(name)
     return (name, "") if found is None else (name[: found.start()], found[0])
 
 
@@ -214,13 +223,16 @@ def _local() -> fs.FileSystem:
 
 @lru_cache(maxsize=64)
 def _remote(scheme: str, bucket: str, options: str) -> tuple[fs.FileSystem, str]:
-    """A file system, and where it has the start of the bucket."""
+    """The file system of a bucket, and the path of the bucket's root on it."""
     system, root = fs.FileSystem.from_uri(f"{scheme}://{bucket}/{options}")
     return system, root
 
 
-class Look(msgspec.Struct, frozen=True, order=True):
-    """What the start of a file says of it. One that is ``empty`` has no packet for certain."""
+class FileProbe(msgspec.Struct, frozen=True, order=True):
+    """The result of reading the start of a file; probes sort by the time of the ``first`` packet.
+
+    ``parts`` are the byte ranges for tasks. ``empty`` means that the file certainly has no packet.
+    """
 
     first: int
     name: str
@@ -233,65 +245,65 @@ class Look(msgspec.Struct, frozen=True, order=True):
 
     @property
     def ranks(self) -> int:
-        """How many ranks its packets' places take."""
+        """The number of ranks that the ordinals of its packets take up."""
         return 1 if self.numbered else 1 + (self.parts[-1][1] >> POSITION_BITS)
 
 
 def plan(names: Sequence[str], split_size: int = SPLIT_SIZE) -> list[Part]:
-    """The parts of all files, those of a capture in the order of their first packets.
+    """The parts of all files, in the order of the files' first packets.
 
-    A file that cannot be opened is a part as well, which says why.
+    A file that cannot be opened is a part with a ``problem``.
     """
-    parts = parts_of(look_at(names, split_size))
+    parts = parts_of(probe_files(names, split_size))
     return [msgspec.structs.replace(part, as_planned=None) for part in parts]
 
 
-def look_at(names: Sequence[str], split_size: int) -> list[Look]:
-    """Looks at all files, in the order of their first packets."""
-    with ThreadPoolExecutor(_LOOKS) as pool:
-        return sorted(pool.map(partial(_look, split_size=split_size), names))
+def probe_files(names: Sequence[str], split_size: int) -> list[FileProbe]:
+    """Probe all files; the result is in the order of their first packets."""
+    with ThreadPoolExecutor(_PARALLEL_PROBES) as pool:
+        return sorted(pool.map(partial(_probe, split_size=split_size), names))
 
 
-def parts_of(looks: Iterable[Look], first_rank: int = 0) -> list[Part]:
-    """The parts of files; ``first_rank`` is the one after those of the files before them."""
+def parts_of(probes: Iterable[FileProbe], first_rank: int = 0) -> list[Part]:
+    """The parts of files that were probed; the first file gets the rank ``first_rank``."""
     parts = []
-    rank, clock = first_rank, 0
-    for look in looks:
-        clock = max(clock, look.first)
+    rank, watermark = first_rank, 0
+    for probe in probes:
+        watermark = max(watermark, probe.first)
         parts += [
             Part(
-                look.name, rank, look.kind, *each, clock, look.numbered, look.fingerprint,
-                look.problem,
+                probe.name, rank, probe.kind, *each, watermark, probe.numbered, probe.fingerprint,
+                probe.problem,
             )
-            for each in look.parts
+            for each in probe.parts
         ]  # fmt: skip
-        rank += look.ranks
+        rank += probe.ranks
     if rank > MOST_RANKS:
         raise ValueError(f"{rank} files or pieces of 16 GB; a capture has at most {MOST_RANKS}")
     return parts
 
 
 def starts_as(name: str, before: Fingerprint) -> bool:
-    """Whether a file starts as it did, as far as that can be told now."""
+    """Whether a file still has the fingerprint ``before``; False if it cannot be opened."""
     try:
         with OpenFile(name) as file:
-            return before.is_start_of(file.read_at(0, _START))
+            return before.is_start_of(file.read_at(0, _FINGERPRINT_BYTES))
     except OSError:
         return False
 
 
-def _look(name: str, split_size: int) -> Look:
+def _probe(name: str, split_size: int) -> FileProbe:
     try:
         with OpenFile(name) as file:
             size = file.size
             head = file.read_at(0, SAMPLE_BYTES)
     except OSError as error:
-        return Look(0, name, problem=str(error))
+        return FileProbe(0, name, problem=str(error))
     fingerprint = Fingerprint.of(head, size)
     if not is_capture(head) and request_log.matches(head):
-        return Look(0, name, "log", ((0, size),), fingerprint=fingerprint)
+        return FileProbe(0, name, "log", ((0, size),), fingerprint=fingerprint)
     first = first_packet(head)
-    return Look(
+    return FileProbe(
         0 if first is None else first[0],
         name,
         "pcap",

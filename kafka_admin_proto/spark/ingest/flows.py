@@ -1,4 +1,4 @@
-"""The shuffle by flow: all packets between two endpoints go to one task, in their order."""
+"""The shuffle by flow: one task gets all packets between two endpoints, in capture order."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pyspark.sql import functions as F
 
 
 def by_flow(rows: DataFrame, skewed: Sequence[bytes] = ()) -> DataFrame:
-    """Packets or chunks of each flow together, in their order.
+    """Bring the packets or chunks of each flow together, sorted by ordinal.
 
-    Each of the ``skewed`` flows is a task of its own, and these tasks come first, see
+    Each of the ``skewed`` flows gets a task of its own, and these tasks start first: see
     `skewed_flows`.
     """
     if not skewed:
-        return rows.repartition("flow").sortWithinPartitions("flow", "place")
+        return rows.repartition("flow").sortWithinPartitions("flow", "packet_ordinal")
     count = int(rows.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     partition = F.pmod(F.xxhash64("flow"), F.lit(count)).cast("int") + len(skewed)
     for number, flow in enumerate(skewed):
         partition = F.when(F.col("flow") == F.lit(flow), number).otherwise(partition)
     together = rows.repartitionById(len(skewed) + count, partition)
-    return together.sortWithinPartitions("flow", "place")
+    return together.sortWithinPartitions("flow", "packet_ordinal")

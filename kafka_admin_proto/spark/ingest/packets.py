@@ -1,4 +1,4 @@
-"""Parts of capture files → packets as Arrow batches, which is what the data source yields."""
+"""Read the packets of a part of a file, as tuples or as the Arrow batches of the data source."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 #: One row for each TCP packet, line of a request log, and fault of a file.
 #:
-#: ``capture`` is the file, ``place`` the packet's place in the whole capture (files in the order of
-#: their first packets), ``ts`` its time, ``clock`` the latest first packet of all files up to this
-#: one. ``flow`` are the two endpoints, the lesser one first, each an address and the ports at the
-#: end; ``end`` 0 says that the first one sent it. Then TCP's sequence number, flags, number
-#: acknowledged and payload, and how many bytes of that were not captured. A line of a log is a
-#: ``payload`` without a ``sequence``. ``problem`` says what is wrong with the file, ``{count}`` in
-#: it stands for the sum of ``missing``.
+#: ``capture`` is the file. ``packet_ordinal`` orders all packets of a capture, with its files
+#: sorted by their first packets. ``ts`` is the packet's time, ``watermark`` the time of the latest
+#: first packet of all files up to this one. ``flow`` has the two endpoints, the lesser one first:
+#: both addresses, then both ports; ``end`` is 0 if the first endpoint sent the packet, 1 otherwise.
+#: ``missing`` counts bytes of the payload that were not captured. A line of a request log has a
+#: ``payload`` and no ``sequence``. ``problem`` describes a fault of the file; ``{count}`` in it
+#: stands for the sum of ``missing`` over its rows.
 PACKETS = pa.schema(
     [
         pa.field("capture", pa.string(), nullable=False),
-        pa.field("place", pa.int64(), nullable=False),
-        pa.field("clock", pa.timestamp("us", tz="UTC"), nullable=False),
+        pa.field("packet_ordinal", pa.int64(), nullable=False),
+        pa.field("watermark", pa.timestamp("us", tz="UTC"), nullable=False),
         pa.field("ts", pa.timestamp("us", tz="UTC")),
         pa.field("flow", pa.binary(), nullable=False),
         pa.field("end", pa.int8()),
@@ -48,15 +48,15 @@ PACKETS = pa.schema(
 )
 _NAMES = PACKETS.names
 _PAYLOAD = PACKETS.get_field_index("payload")
-#: Rows, and bytes of payload, after which a batch is handed on.
+#: A batch is yielded when it has this many rows, or bytes of payload.
 _ROWS, _BYTES = 4096, 4 * 1024 * 1024
-#: Lines of a log that stay together.
+#: Lines of a log are shuffled in flows of 1 << 10 lines.
 _LINES_BITS = 10
 _TOO_MANY = f"more than {1 << POSITION_BITS} {{what}} in one file: the others are not read"
 
 
 class Times(msgspec.Struct, frozen=True):
-    """Microseconds since 1970: packets before the first and from the second on are left out."""
+    """Packets from ``since`` up to and without ``until`` are read; microseconds since 1970."""
 
     since: int = 0
     until: int = 1 << 63
@@ -68,7 +68,7 @@ ANY_TIME = Times()
 def read_part(
     part: Part, columns: Collection[str] = tuple(_NAMES), times: Times = ANY_TIME
 ) -> Iterator[pa.RecordBatch]:
-    """The packets of a part, of each row those columns; what is wrong with the file is a row."""
+    """The packets and faults of a part as batches with the given columns of `PACKETS`."""
     batch = _Batch(columns)
     for row in packet_rows(part, times):
         if batch.add(row):
@@ -81,14 +81,14 @@ PacketRow = tuple[Any, ...]
 
 
 def packet_rows(part: Part, times: Times = ANY_TIME) -> Iterator[PacketRow]:
-    """The packets of a part as tuples; what is wrong with the file is one as well."""
+    """The packets and faults of a part as tuples."""
     if part.problem is not None:
         return iter([_fault(part, part.rank << POSITION_BITS, part.problem)])
     return _log_rows(part) if part.kind == "log" else _packet_rows(part, times)
 
 
 def rows_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> Iterator[PacketRow]:
-    """The rows of batches as tuples of these columns; times in microseconds since 1970."""
+    """The rows of batches as tuples of the named columns; times in microseconds since 1970."""
     for batch in batches:
         columns = [
             column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
@@ -106,7 +106,7 @@ class _Batch:
         self._bytes = 0
 
     def add(self, row: PacketRow) -> bool:
-        """Whether the batch is large enough."""
+        """Add a row. Returns True when the batch is full."""
         self._rows.append(row)
         payload = row[_PAYLOAD]
         if payload:
@@ -160,7 +160,7 @@ def _packet_rows(part: Part, times: Times) -> Iterator[PacketRow]:
                     flow_end = ends[key] = (key, 0) if key <= other else (other, 1)
                 flow, end = flow_end
                 yield (
-                    capture, base + position, part.clock, ts, flow, end, sequence, flags,
+                    capture, base + position, part.watermark, ts, flow, end, sequence, flags,
                     acknowledged, missing, payload, None,
                 )  # fmt: skip
     except OSError as error:
@@ -170,11 +170,11 @@ def _packet_rows(part: Part, times: Times) -> Iterator[PacketRow]:
         yield _fault(part, base + position, fault, count)
 
 
-def _fault(part: Part, place: int, problem: str, count: int = 0) -> PacketRow:
+def _fault(part: Part, ordinal: int, problem: str, count: int = 0) -> PacketRow:
     capture = replace_invalid_utf8(part.file)
     flow = b"fault:" + capture.encode()
     return (
-        capture, place, part.clock, None, flow, None, None, None, None, count, None, problem
+        capture, ordinal, part.watermark, None, flow, None, None, None, None, count, None, problem
     )  # fmt: skip
 
 
@@ -187,11 +187,11 @@ def _log_rows(part: Part) -> Iterator[PacketRow]:
                 if number >> POSITION_BITS:
                     yield _fault(part, base, _TOO_MANY.format(what="lines"))
                     break
-                place = base + number
-                flow = b"lines:" + (place >> _LINES_BITS).to_bytes(8, "big")
+                ordinal = base + number
+                flow = b"lines:" + (ordinal >> _LINES_BITS).to_bytes(8, "big")
                 yield (
-                    capture, place, part.clock, None, flow, None, None, None, None, None, line,
-                    None,
+                    capture, ordinal, part.watermark, None, flow, None, None, None, None, None,
+                    line, None,
                 )  # fmt: skip
     except OSError as error:
         yield _fault(part, base, str(error))

@@ -3,10 +3,10 @@
     spark.read.format("kafka_capture").load("captures/")
 
 Paths are files, folders and patterns, or URIs of what ``pyarrow.fs`` reaches (``s3://…``). The
-option ``splitSize`` is the bytes of a large file that one task reads. With the option ``rows`` as
-``chunks`` many packets are one row, see `chunks.CHUNKS`; nothing is left out of these. A schema
-that is given has to be a part of the whole one: the other columns are not made. A filter on ``ts``
-is applied while reading. For streams see `stream_reader`.
+option ``splitSize`` is the number of bytes of a large file that one task reads. With the option
+``rows`` set to ``chunks``, one row holds many packets (`chunks.CHUNKS`), and neither columns nor
+rows are left out. A schema given by the user must be a subset of the whole one; the other columns
+are not built. A filter on ``ts`` is applied while files are read. For streams see `stream_reader`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from kafka_admin_proto.spark.ingest.file_log import FileLog
 from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE, list_files, plan
 from kafka_admin_proto.spark.ingest.packets import PACKETS, Times, packet_rows, read_part
 from kafka_admin_proto.spark.ingest.stream_reader import (
-    MOST_FILES_A_BATCH,
-    SETTLED,
+    MAX_FILES_PER_BATCH,
+    MIN_FILE_AGE_S,
     FileTask,
     StreamReader,
 )
@@ -49,7 +49,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class KafkaCapture(DataSource):
-    """See the module."""
+    """The data source; the head of this module describes its options."""
 
     @classmethod
     def name(cls) -> str:
@@ -61,8 +61,8 @@ class KafkaCapture(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         layout = _layout(self.options)
         columns = _columns(schema, layout)
-        # Spark refuses a reader that takes filters where a session does not push any, which is its
-        # default. Where one does, a worker of its own asks for the reader that takes them.
+        # By default a session pushes no filters, and Spark then refuses a reader with pushFilters.
+        # A session that does push filters asks for the reader from this worker module.
         reader = _FilteringReader if _FILTERING_WORKER in sys.modules else _Reader
         return reader(columns, _paths(self.options), _split_size(self.options), layout is CHUNKS)
 
@@ -72,8 +72,8 @@ class KafkaCapture(DataSource):
             _columns(schema, layout),
             _paths(self.options),
             _split_size(self.options),
-            most_files=_number(self.options, "maxFilesPerTrigger", MOST_FILES_A_BATCH),
-            settled=_number(self.options, "minFileAge", SETTLED),
+            max_files=_number(self.options, "maxFilesPerTrigger", MAX_FILES_PER_BATCH),
+            min_file_age_s=_number(self.options, "minFileAge", MIN_FILE_AGE_S),
             log=FileLog(_log_folder(self.options)),
             as_chunks=layout is CHUNKS,
         )
@@ -119,7 +119,9 @@ _LAYOUTS = {"packets": PACKETS, "chunks": CHUNKS}
 
 
 def _columns(schema: StructType, layout: pa.Schema) -> list[str]:
-    """The columns of a schema, which has to be a part of the whole one; chunks are never parted."""
+    """The column names of a schema. Raises ValueError unless it is a subset of the layout, or, for
+    chunks, the whole layout.
+    """
     whole = {field.name: field.dataType for field in from_arrow_schema(layout)}
     if layout is CHUNKS and schema.fieldNames() != CHUNKS.names:
         raise ValueError(f"kafka_capture: chunks have all of {', '.join(CHUNKS.names)}")
@@ -164,7 +166,7 @@ class _FilteringReader(_Reader):
 
 
 def _narrowed(times: Times, condition: Filter) -> Times | None:
-    """The times that fulfil a condition as well; None for one on something else."""
+    """``times`` narrowed by a condition on ``ts``; None for a condition on any other column."""
     kinds = (GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual)
     if not isinstance(condition, kinds) or condition.attribute != ("ts",):
         return None

@@ -1,8 +1,9 @@
-"""The data source as a stream: folders in which the files of rotated captures appear.
+"""The data source as a stream, which reads the files of rotated captures as they appear.
 
-Each file is read once, however old it is when it appears, and a file of a name that was used before
-is another one. What is added to a file that was read is not read but told as a problem. Offsets are
-small: the files are in a log beside the checkpoint (option ``fileLog``, a folder), see `file_log`.
+Each file is read once, however old it is when it appears. A file that takes the name of an earlier
+one is a new file. Bytes appended to a file after it was read are not read; they are reported as a
+problem. Offsets stay small, because the files are kept in a log beside the checkpoint (the option
+``fileLog`` names its folder, see `file_log`).
 """
 
 from __future__ import annotations
@@ -22,42 +23,46 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from kafka_admin_proto.spark.ingest.chunks import pack
-from kafka_admin_proto.spark.ingest.file_log import FileLog, Known
+from kafka_admin_proto.spark.ingest.file_log import FileLog, SeenFile
 from kafka_admin_proto.spark.ingest.files import (
-    Found,
-    Look,
+    FileProbe,
+    ListedFile,
     Part,
-    find_files,
-    look_at,
+    listed_files,
     parts_of,
+    probe_files,
     starts_as,
 )
 from kafka_admin_proto.spark.ingest.packets import packet_rows, read_part
 
-#: Files that one batch reads, at most.
-MOST_FILES_A_BATCH = 64
-#: Seconds for which a file has not changed before it is read: tcpdump still writes to the others.
-SETTLED = 10
-_A_DAY = 86_400_000_000
+#: Files that one batch reads at most.
+MAX_FILES_PER_BATCH = 64
+#: Seconds for which a file must be unchanged before it is read: tcpdump may still write to it.
+MIN_FILE_AGE_S = 10
+_DAY_US = 86_400_000_000
 
 
 class FileTask(InputPartition):
-    """One task's part of a file."""
+    """The part of a file that one task reads."""
 
     def __init__(self, part: Part) -> None:
         super().__init__(part)
         self.part = part
 
 
-class _There(msgspec.Struct, frozen=True):
-    """All files that are there at a time, in microseconds since 1970."""
+class Listing(msgspec.Struct, frozen=True):
+    """All files that exist at ``now``, in microseconds since 1970."""
 
     now: int
-    files: Mapping[str, Found]
+    files: Mapping[str, ListedFile]
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Offsets are the ``batch`` in the log, the ``rank`` that is free, and the ``clock``."""
+    """Reads new files batch by batch.
+
+    An offset has the number of the last ``batch`` in the log, the next free ``rank``, and the
+    ``watermark``, the latest time at which any file so far starts.
+    """
 
     def __init__(
         self,
@@ -65,8 +70,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         paths: list[str],
         split_size: int,
         *,
-        most_files: int,
-        settled: int,
+        max_files: int,
+        min_file_age_s: int,
         log: FileLog,
         as_chunks: bool = False,
     ) -> None:
@@ -74,45 +79,49 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._columns = columns
         self._paths = paths
         self._split_size = split_size
-        self._most_files = most_files
-        self._settled = settled * 1_000_000
+        self._max_files = max_files
+        self._min_file_age_us = min_file_age_s * 1_000_000
         self._log = log
-        self._last: _There | None = None
+        self._last_listing: Listing | None = None
 
     def initialOffset(self) -> dict[str, Any]:
-        return {"batch": 0, "rank": 0, "clock": 0}
+        return {"batch": 0, "rank": 0, "watermark": 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        return ReadMaxFiles(self._most_files)
+        return ReadMaxFiles(self._max_files)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        self._last = self._there()
+        self._last_listing = self._list()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        there = self._there() if self._last is None else self._last
-        known = self._log.known(start["batch"])
+        listing = self._list() if self._last_listing is None else self._last_listing
+        seen = self._log.seen(start["batch"])
         fresh = sorted(
             (each.changed, each)
-            for each in there.files.values()
-            if self._is_settled(each, there.now) and _is_news(each, known)
+            for each in listing.files.values()
+            if self._is_old_enough(each, listing.now) and _is_new_or_changed(each, seen)
         )
-        most = len(fresh)
+        max_files = len(fresh)
         if not isinstance(limit, ReadAllAvailable):
-            most = limit.max_files if isinstance(limit, ReadMaxFiles) else self._most_files
-        # Those of the first that are just being written to are passed over until they are not.
-        for first in range(0, len(fresh), max(most, 1)):
-            looks, files = self._taken([each for _, each in fresh[first : first + most]], known)
+            max_files = limit.max_files if isinstance(limit, ReadMaxFiles) else self._max_files
+        # If all files of a group are being written to just now, take the next group.
+        for first in range(0, len(fresh), max(max_files, 1)):
+            group = [each for _, each in fresh[first : first + max_files]]
+            probes, files = self._probe(group, seen)
             if files:
                 break
         else:
             return start
         number, rank = start["batch"] + 1, start["rank"]
-        times = (_start(look, files[look.name], there.now) for look in looks)
-        clock = max(start["clock"], *times, 0)
-        # All rows of a batch have its time, whichever file they are from.
-        parts = [msgspec.structs.replace(part, clock=clock) for part in parts_of(looks, rank)]
-        self._log.add(number, parts, files, there.files, there.now)
-        return {"batch": number, "rank": rank + sum(each.ranks for each in looks), "clock": clock}
+        times = (_start_time(probe, files[probe.name], listing.now) for probe in probes)
+        watermark = max(start["watermark"], *times, 0)
+        # All rows of a batch have the batch's watermark, whichever file they are from.
+        parts = [
+            msgspec.structs.replace(part, watermark=watermark) for part in parts_of(probes, rank)
+        ]
+        self._log.add(number, parts, files, listing.files, listing.now)
+        rank += sum(each.ranks for each in probes)
+        return {"batch": number, "rank": rank, "watermark": watermark}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         numbers = range(start["batch"] + 1, end["batch"] + 1)
@@ -124,59 +133,65 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return pack(packet_rows(partition.part))
         return read_part(partition.part, self._columns)
 
-    def _is_settled(self, file: Found, now: int) -> bool:
-        """A file of next year, by a clock that is wrong, is not waited for."""
-        return not now - self._settled < file.changed < now + _A_DAY
+    def _is_old_enough(self, file: ListedFile, now: int) -> bool:
+        """Whether a file was not written to lately.
 
-    def _taken(
-        self, found: Sequence[Found], known: Mapping[str, Known]
-    ) -> tuple[list[Look], dict[str, Known]]:
-        """What is to be read or told of these files, and what is known of them then."""
-        of_name = {each.name: each for each in found}
-        looks, files = [], {}
-        for look in look_at(list(of_name), self._split_size):
-            each, name = of_name[look.name], look.name
-            if look.fingerprint is not None and look.fingerprint.size != each.size:
+        A change time more than a day ahead comes from a wrong clock, and the file is read at once.
+        """
+        return not now - self._min_file_age_us < file.changed < now + _DAY_US
+
+    def _probe(
+        self, group: Sequence[ListedFile], seen: Mapping[str, SeenFile]
+    ) -> tuple[list[FileProbe], dict[str, SeenFile]]:
+        """The probes of the files that have rows, and the entries of all files for the log.
+
+        Files that have changed since they were listed are left out of both.
+        """
+        listed = {each.name: each for each in group}
+        probes, files = [], {}
+        for probe in probe_files(list(listed), self._split_size):
+            each, name = listed[probe.name], probe.name
+            if probe.fingerprint is not None and probe.fingerprint.size != each.size:
                 continue
-            files[name] = Known(each.changed, each.size, look.fingerprint, look.empty)
-            before = known.get(name)
-            if before is None or _is_another(name, before):
-                looks.append(look)
+            files[name] = SeenFile(each.changed, each.size, probe.fingerprint, probe.empty)
+            before = seen.get(name)
+            if before is None or _is_replaced(name, before):
+                probes.append(probe)
             elif before.size != each.size:
-                looks.append(_grown(look, before.size, each.size))
-        return looks, files
+                probes.append(_changed_after_read(probe, before.size, each.size))
+        return probes, files
 
-    def _there(self) -> _There:
-        files = {each.name: each for each in find_files(self._paths, more_to_come=True)}
-        return _There(time.time_ns() // 1000, files)
+    def _list(self) -> Listing:
+        files = {each.name: each for each in listed_files(self._paths, more_to_come=True)}
+        return Listing(time.time_ns() // 1000, files)
 
 
-def _is_news(file: Found, known: Mapping[str, Known]) -> bool:
-    before = known.get(file.name)
+def _is_new_or_changed(file: ListedFile, seen: Mapping[str, SeenFile]) -> bool:
+    before = seen.get(file.name)
     return before is None or (before.changed, before.size) != (file.changed, file.size)
 
 
-def _start(look: Look, file: Known, now: int) -> int:
-    """The time at which a file starts, of which packets by a wrong clock may tell anything.
+def _start_time(probe: FileProbe, file: SeenFile, now: int) -> int:
+    """The time of a file's first packet, bounded by the file's last change and by ``now``.
 
-    None was captured after the file's last change, nor after it was found.
+    No packet was captured after either, so a later time comes from a wrong clock.
     """
-    return min(look.first, file.changed or now, now)
+    return min(probe.first, file.changed or now, now)
 
 
-def _is_another(name: str, before: Known) -> bool:
-    """Whether nothing of a file was read under that name, which has changed since."""
+def _is_replaced(name: str, before: SeenFile) -> bool:
+    """Whether a changed file is a new one under an old name, of which nothing was read."""
     if before.empty or before.fingerprint is None:
         return True
     return not starts_as(name, before.fingerprint)
 
 
-def _grown(look: Look, before: int, now: int) -> Look:
-    """The problem that a file has other bytes than were read, in the place of its packets."""
+def _changed_after_read(probe: FileProbe, before: int, now: int) -> FileProbe:
+    """A probe that has no packets, and reports that the file's size changed after it was read."""
     problem = (
         f"changed after it was read, from {before} to {now} bytes: what was added is not read. "
         "Move files here when they are finished"
     )
     return msgspec.structs.replace(
-        look, parts=((0, 0),), numbered=True, fingerprint=None, problem=problem
+        probe, parts=((0, 0),), numbered=True, fingerprint=None, problem=problem
     )

@@ -1,11 +1,11 @@
-"""Frame records of captures as their files appear, batch by batch, each frame once.
+"""Decode captures as their files appear, batch by batch, each frame exactly once.
 
     stream_frames(spark, "captures/", checkpoint="state/", sink=write).awaitTermination()
 
-Connections go on from one batch to the next: what a batch leaves of each (bytes in flight,
-requests that wait, who has logged in) is kept beside the checkpoint, and is the input of the next
-one. So a batch that is run again, after the job was killed, gives the same frames; ``sink`` is told
-its number and has to replace what it wrote for that one before.
+Connections continue from one batch to the next: the state of each (buffered bytes, pending
+requests, the principal) is kept beside the checkpoint and is input of the next batch. A batch that
+is run again, after the job was killed, therefore gives the same frames. ``sink`` is called with the
+number of the batch, and must replace what it wrote for the same number before.
 """
 
 from __future__ import annotations
@@ -30,41 +30,41 @@ from kafka_admin_proto.spark.paths import to_read, to_write
 from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
 from kafka_admin_proto.spark.tables.schemas import DECODED, STREAMED
 
-#: Seconds of the captures after which a silent connection is taken to be over. Brokers close idle
-#: ones after ten minutes (connections.max.idle.ms).
-TIMEOUT = 3600
+#: Seconds, in the time of the captures, after which a connection without packets is considered
+#: closed. Brokers close idle connections after ten minutes (connections.max.idle.ms).
+CONNECTION_TIMEOUT_S = 3600
 _ENDED = "ended"
-#: Spark puts a file ``_SUCCESS`` into a folder that is whole, unless a cluster says otherwise.
+#: Makes Spark put a file ``_SUCCESS`` into a complete folder, whatever a cluster's default is.
 _MARKED = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "true"}
 
 Sink = Callable[[DataFrame, int], None]
 
 
 class StreamEndedError(KafkaAdminProtoError):
-    """The stream of this checkpoint was ended: what came later would begin in the middle."""
+    """The stream of this checkpoint was ended; files read later would lack their connections."""
 
 
 class _Batches(msgspec.Struct, frozen=True):
-    """What is done with each batch of packets."""
+    """Decodes each batch of packets and gives its frames to the sink."""
 
     checkpoint: Path
     sink: Sink
-    reading: DecodeOptions
-    timeout: int
+    decode_options: DecodeOptions
+    timeout_s: int
 
     def take(self, packets: DataFrame, number: int) -> None:
-        """Batch ``number`` of the stream.
+        """Decode batch ``number`` and hand it to the sink.
 
-        What an earlier try of it has decoded holds: files may have gone since.
+        If an earlier try has decoded the batch, its result is used: files may have vanished since.
         """
         if not self._is_decoded(number):
-            first = packets.select(F.unix_micros("clock")).head()
-            clock = 0 if first is None else first[0]
-            self._decode(packets, number, StreamTime(clock, self.timeout * 1_000_000))
+            first = packets.select(F.unix_micros("watermark")).head()
+            watermark = 0 if first is None else first[0]
+            self._decode(packets, number, StreamTime(watermark, self.timeout_s * 1_000_000))
         self._hand_out(packets.sparkSession, number)
 
     def end(self, spark: SparkSession) -> None:
-        """All connections are over: what they still have is a last batch."""
+        """Close all connections; their last frames make up a last batch."""
         numbers = self._numbers()
         if numbers:
             number = max(numbers)
@@ -89,33 +89,33 @@ class _Batches(msgspec.Struct, frozen=True):
             if old < number - 1:
                 shutil.rmtree(self._folder(old))
         decoded = by_flow(rows).mapInArrow(
-            partial(_decode, reading=self.reading, stream=stream),
+            partial(_decode, decode_options=self.decode_options, stream=stream),
             from_arrow_schema(STREAMED),
         )
         writer = decoded.write.mode("overwrite").options(**_MARKED)
         writer.parquet(to_write(self._folder(number)))
 
     def _is_decoded(self, number: int) -> bool:
-        """Whether all of a batch is in its folder."""
+        """Whether the folder of a batch is complete."""
         return (self._folder(number) / "_SUCCESS").exists()
 
     def _hand_out(self, spark: SparkSession, number: int) -> None:
-        """Give the sink the frames of a batch that is decoded."""
+        """Give the frames of a decoded batch to the sink."""
         staged = self._staged(spark, number)
         self.sink(staged.where("state IS NULL").select(*DECODED.names), number)
 
     def _staged(self, spark: SparkSession, number: int) -> DataFrame:
-        """What batch ``number`` has made of its packets."""
+        """The decoded rows of batch ``number``."""
         folder = to_read(self._folder(number))
         return spark.read.schema(from_arrow_schema(STREAMED)).parquet(folder)
 
     def _left_by(self, spark: SparkSession, number: int) -> DataFrame:
-        """Flows that go on, as rows in front of their packets."""
+        """The states of flows that continue, as rows that sort in front of the flows' packets."""
         staged = self._staged(spark, number)
         values = {
-            "place": F.lit(-1).cast("long"),
+            "packet_ordinal": F.lit(-1).cast("long"),
             "flow": F.col("flow"),
-            "clock": F.col("clock"),
+            "watermark": F.col("watermark"),
             "state": F.col("state"),
         }
         return staged.where("state IS NOT NULL").select(
@@ -138,17 +138,17 @@ def stream_frames(
     *paths: str,
     checkpoint: str | Path,
     sink: Sink,
-    reading: DecodeOptions = DEFAULT_OPTIONS,
-    timeout: int = TIMEOUT,
+    decode_options: DecodeOptions = DEFAULT_OPTIONS,
+    timeout_s: int = CONNECTION_TIMEOUT_S,
     every: str | None = None,
     **options: str,
 ) -> StreamingQuery:
-    """Start a stream: ``sink(frames, number)`` for each batch, in the columns of `DECODED`.
+    """Start a stream that calls ``sink(frames, number)`` for each batch; columns are `DECODED`.
 
-    ``every`` is the time between batches ("1 minute"); without it, what is there now is read, and
-    the stream stops until it is started again. ``checkpoint`` is a folder of its own on a file
-    system that driver and workers share. Other options are the data source's. Raises
-    StreamEndedError where ``end_stream`` was called before.
+    ``every`` is the time between batches ("1 minute"). Without it, the stream reads all files that
+    exist now, and stops until it is started again. ``checkpoint`` is a folder for this stream
+    alone, on a file system that driver and workers share. ``options`` are those of the data source.
+    Raises StreamEndedError if ``end_stream`` was called before.
     """
     folder = Path(checkpoint)
     if (folder / _ENDED).exists():
@@ -158,7 +158,7 @@ def stream_frames(
         packets = packets.option("paths", msgspec.json.encode(paths).decode())
     else:
         packets = packets.option("path", paths[0])
-    batches = _Batches(folder, sink, reading, timeout)
+    batches = _Batches(folder, sink, decode_options, timeout_s)
     packets = packets.option("rows", "chunks").option("fileLog", str(folder.absolute() / "files"))
     writer = packets.load().writeStream.foreachBatch(batches.take)
     writer = writer.option("checkpointLocation", to_write(folder / "query"))
@@ -168,7 +168,10 @@ def stream_frames(
 
 
 def last_batch(checkpoint: Path) -> int | None:
-    """The batch with which ``end_stream`` began to end a stream, perhaps in vain; None before."""
+    """The number of the last batch, once ``end_stream`` has begun; None before.
+
+    If ``end_stream`` was killed, the batch is still to be handed out.
+    """
     ended = checkpoint / _ENDED
     return int(ended.read_text()) if ended.exists() else None
 
@@ -177,13 +180,13 @@ def end_stream(
     spark: SparkSession,
     checkpoint: str | Path,
     sink: Sink,
-    reading: DecodeOptions = DEFAULT_OPTIONS,
+    decode_options: DecodeOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """No more files come: hand out what the connections of a stopped stream still have."""
-    _Batches(Path(checkpoint), sink, reading, TIMEOUT).end(spark)
+    """End a stopped stream: close its connections and hand out their last frames."""
+    _Batches(Path(checkpoint), sink, decode_options, CONNECTION_TIMEOUT_S).end(spark)
 
 
 def _decode(
-    batches: Iterable[pa.RecordBatch], reading: DecodeOptions, stream: StreamTime
+    batches: Iterable[pa.RecordBatch], decode_options: DecodeOptions, stream: StreamTime
 ) -> Iterator[pa.RecordBatch]:
-    return decode_stream(batches, reading, stream)
+    return decode_stream(batches, decode_options, stream)

@@ -1,10 +1,10 @@
-"""The pipeline as a stream: each batch of frames joins the tables, once.
+"""The pipeline as a stream: each batch of frames is added to the tables exactly once.
 
     run_stream(spark, ["captures/"], sink, every="1 minute")
 
-A batch adds files to the tables. Of ``clients``, the rows of the days that a batch has to do with
-are replaced: by what was there together with what the batch adds. A request on topics has its rows
-when its response comes, or when its connection has ended.
+A batch adds files to the tables. In ``clients``, which has daily totals, the rows of the days of a
+batch are replaced by the earlier rows merged with the batch's own. The rows of a request on topics
+are written when its response comes, or when its connection has ended.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from kafka_admin_proto.capture.connection.topic_names import MAX_TOPICS
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE
-from kafka_admin_proto.spark.ingest.stream_reader import SETTLED
+from kafka_admin_proto.spark.ingest.stream_reader import MIN_FILE_AGE_S
 from kafka_admin_proto.spark.sinks.sink import TableSink
 from kafka_admin_proto.spark.sinks.workspace import STAGING, write_whole
 from kafka_admin_proto.spark.stream.batches import end_stream, last_batch, stream_frames
@@ -28,7 +28,7 @@ from kafka_admin_proto.spark.tables.staging import stage_rows
 from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, earliest
 from kafka_admin_proto.spark.tables.write import clients_of, committed_rows, log_names
 
-#: In the checkpoint: the names of topics that a stream was told.
+#: The file in the checkpoint that keeps the topic names that a stream has learned.
 _TOPICS = "topics.json"
 
 
@@ -39,28 +39,29 @@ def run_stream(
     *,
     every: str | None = None,
     end: bool = False,
-    reading: DecodeOptions = DEFAULT_OPTIONS,
+    decode_options: DecodeOptions = DEFAULT_OPTIONS,
     split_size: int = SPLIT_SIZE,
-    settled: int = SETTLED,
+    min_file_age_s: int = MIN_FILE_AGE_S,
     retain: timedelta | None = None,
     step: Callable[[str], None] = no_progress,
 ) -> None:
     """Take the files that appear below ``paths`` into the tables, until the query is stopped.
 
-    Without ``every``, the time between batches, until all that is there now is read; ``end`` says
-    that no more comes, and takes what open connections still have. How far a stream is stays in
-    the sink's workspace. ``settled`` are the seconds for which a file that is read has not
-    changed. Rows older than ``retain`` go. ``step`` hears what is being done.
+    ``every`` is the time between batches; without it, the stream stops when all files that exist
+    now are read. ``end`` says that no more files will come, and takes the last frames of open
+    connections. The stream's progress is kept in the sink's workspace. A file is read when it has
+    not changed for ``min_file_age_s`` seconds. Rows older than ``retain`` are deleted. ``step`` is
+    called with the name of each step.
     """
     take = StreamTables(sink, retain, step).publish_batch
     sink.claim()
     checkpoint = sink.workspace.checkpoint()
     last = last_batch(checkpoint)
-    # What was killed in its last batch has no files to read any more.
+    # A stream that was killed while it ended has read all files; only its last batch is missing.
     if not (end and last is not None and sink.batch < last):
         query = stream_frames(
-            spark, *paths, checkpoint=checkpoint, sink=take, reading=reading,
-            every=every, splitSize=str(split_size), minFileAge=str(settled),
+            spark, *paths, checkpoint=checkpoint, sink=take, decode_options=decode_options,
+            every=every, splitSize=str(split_size), minFileAge=str(min_file_age_s),
         )  # fmt: skip
         try:
             query.awaitTermination()
@@ -68,18 +69,20 @@ def run_stream(
             query.stop()
     if end:
         step("open connections")
-        end_stream(spark, checkpoint, take, reading)
+        end_stream(spark, checkpoint, take, decode_options)
 
 
 class _Topics(msgspec.Struct):
-    """What a stream was told of topics so far: by frames, and by the metadata log."""
+    """The topic names that a stream has learned so far: from frames, and from the metadata log."""
 
-    told: Mapping[str, tuple[str, int]] = msgspec.field(default_factory=lambda: dict(KNOWN_TOPICS))
-    logged: dict[str, str] = {}
+    of_frames: Mapping[str, tuple[str, int]] = msgspec.field(
+        default_factory=lambda: dict(KNOWN_TOPICS)
+    )
+    of_log: dict[str, str] = {}
 
 
 class StreamTables:
-    """The tables of a stream in ``sink``, which this process holds."""
+    """The tables of a stream in ``sink``, which this process has locked."""
 
     def __init__(
         self,
@@ -92,7 +95,7 @@ class StreamTables:
         self._step = step
 
     def publish_batch(self, rows: DataFrame, number: int) -> None:
-        """Put a batch's rows in the tables, unless an earlier try of it did."""
+        """Add a batch's rows to the tables, unless an earlier try has done so."""
         sink = self._sink
         if number <= sink.batch:
             return
@@ -102,14 +105,14 @@ class StreamTables:
         if file.exists():
             topics = msgspec.json.decode(file.read_bytes(), type=_Topics)
         staged = stage_rows(rows, sink.workspace.staging / "decoded")
-        topics.told = earliest([topics.told, staged.topics])
+        topics.of_frames = earliest([topics.of_frames, staged.topics])
         for topic_id, name in log_names(staged).items():
-            if len(topics.logged) < MAX_TOPICS:
-                topics.logged.setdefault(topic_id, name)
-        # A batch that comes again tells the same names: they may be there before its rows are.
+            if len(topics.of_log) < MAX_TOPICS:
+                topics.of_log.setdefault(topic_id, name)
+        # A batch that is tried again gives the same names, so they may be written before its rows.
         write_whole(file, msgspec.json.encode(topics), sink.workspace.path / f"{STAGING}{_TOPICS}")
         files = write_all(
-            rows.sparkSession, staged, topics.told, topics.logged, sink, appended=True
+            rows.sparkSession, staged, topics.of_frames, topics.of_log, sink, appended=True
         )
         clients = clients_of(staged.of("clients"), partial(committed_rows, sink, "clients"))
         sink.append(files, {"clients": clients}, number)

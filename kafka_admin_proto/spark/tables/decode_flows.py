@@ -1,4 +1,4 @@
-"""Chunks of packets that are sorted by flow and place → frame records as Arrow batches."""
+"""Decode chunks of packets, sorted by flow and packet ordinal, into rows of frames."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ STREAMED_CHUNKS = pa.schema(
 
 
 class StreamTime(msgspec.Struct, frozen=True):
-    """The time of one batch of a stream: it is ``now``, in microseconds since 1970.
+    """The watermark of one batch of a stream as ``now``, in microseconds since 1970.
 
-    Flows that were silent for longer than ``timeout`` microseconds end.
+    Flows without a packet for longer than ``timeout`` microseconds end.
     """
 
     now: int
@@ -40,9 +40,10 @@ class StreamTime(msgspec.Struct, frozen=True):
 def decode_flows(
     chunks: Iterable[pa.RecordBatch], options: DecodeOptions = DEFAULT_OPTIONS
 ) -> Iterator[pa.RecordBatch]:
-    """The frames of chunks in the columns of `CHUNKS`, sorted by flow and place: `FRAMES`.
+    """Decode chunks with the columns of `CHUNKS` into rows with the columns of `FRAMES`.
 
-    One flow is decoded at a time: memory holds what is in flight in it, and a batch.
+    The chunks are sorted by flow and packet ordinal. One flow is decoded at a time, so that memory
+    holds the state of one flow, and a batch.
     """
     return _decoded(chunks, CHUNKS, FlowDecoder(options, FRAMES))
 
@@ -50,14 +51,14 @@ def decode_flows(
 def decode_all(
     chunks: Iterable[pa.RecordBatch], options: DecodeOptions = DEFAULT_OPTIONS
 ) -> Iterator[pa.RecordBatch]:
-    """The same with the rows of all tables that they complete: `DECODED`."""
+    """The same with the rows of the other tables beside each frame: `DECODED`."""
     return _decoded(chunks, CHUNKS, FlowDecoder(options, DECODED))
 
 
 def decode_stream(
     chunks: Iterable[pa.RecordBatch], options: DecodeOptions, time: StreamTime
 ) -> Iterator[pa.RecordBatch]:
-    """The same of a batch of a stream: `STREAMED_CHUNKS` in, `STREAMED` out."""
+    """The same for a batch of a stream: `STREAMED_CHUNKS` in, `STREAMED` out."""
     return _decoded(chunks, STREAMED_CHUNKS, FlowDecoder(options, STREAMED, time))
 
 
@@ -88,90 +89,92 @@ class FlowDecoder:
         self._out: list[DecodedFrame] = []
         self._flow: Conversation | None = None
         self._key = b""
-        self._clock = 0
-        #: File and problem → the sum of ``missing``, and the last place.
+        self._watermark = 0
+        #: (File, problem) → the sum of ``missing``, and the last packet ordinal.
         self._faults: dict[tuple[str, str], tuple[int, int]] = {}
 
     def chunk(
-        self, capture: str, place: int, clock: int, key: bytes, segments: bytes | None,
+        self, capture: str, ordinal: int, watermark: int, key: bytes, segments: bytes | None,
         payload: bytes, problem: str | None, missing: int, state: bytes | None = None,
     ) -> Iterator[None]:  # fmt: skip
-        """Decode one row of `CHUNKS`; those of a flow come one after the other, its state first.
+        """Decode one row of `CHUNKS`. A flow's rows come one after the other, its state first.
 
-        Stops after each packet that completes frames, so that the caller can take full batches.
+        Yields after each packet that completes frames, so that the caller can take full batches.
         """
         if key != self._key and self._flow is not None:
             self._end_flow()
-        self._key, self._clock = key, clock
+        self._key, self._watermark = key, watermark
         if segments is not None:
             yield from self._segments(capture, key, segments, payload)
         elif state is not None:
             self._flow = Conversation.from_state(state, key, self._options, self._names, self._out)
         elif problem is not None:
             count, _ = self._faults.get((capture, problem), (0, 0))
-            self._faults[capture, problem] = count + missing, place
+            self._faults[capture, problem] = count + missing, ordinal
 
     def _segments(
         self, capture: str, key: bytes, segments: bytes, payload: bytes
     ) -> Iterator[None]:
         out, flow, start = self._out, self._flow, 0
         for (
-            place, ts, sequence, acknowledged, missing, size, flags, end
+            ordinal, ts, sequence, acknowledged, missing, size, flags, end
         ) in SEGMENT.iter_unpack(segments):  # fmt: skip
             data = payload[start : start + size]
             start += size
             if end == LINE:
-                number = place & ((1 << POSITION_BITS) - 1)
-                self._take_line(frames_of_line(number, data, capture, self._options.dialect), place)
+                number = ordinal & ((1 << POSITION_BITS) - 1)
+                self._take_line(
+                    frames_of_line(number, data, capture, self._options.dialect), ordinal
+                )
                 yield
                 continue
             if flow is None:
                 flow = self._flow = Conversation(key, self._options, self._names, out)
-            flow.segment(end, sequence, flags, data, missing, acknowledged, ts, place, capture)
+            flow.segment(end, sequence, flags, data, missing, acknowledged, ts, ordinal, capture)
             if out:
-                self._take_frames(place)
+                self._take_frames(ordinal)
                 yield
 
     def finish(self) -> None:
-        """There are no more chunks."""
+        """Close the last flow and add the faults, after the last chunk."""
         if self._flow is not None:
             self._end_flow()
-        for (capture, problem), (count, place) in self._faults.items():
+        for (capture, problem), (count, ordinal) in self._faults.items():
             error = DumpError(problem.replace("{count}", str(count)))
-            self.rows.add(fault_frame(capture, error), place)
+            self.rows.add(fault_frame(capture, error), ordinal)
 
     def _end_flow(self) -> None:
         flow = self._flow
         assert flow is not None
         self._flow = None
         stream = self._stream
-        if stream is None or stream.now - self._clock > stream.timeout:
+        if stream is None or stream.now - self._watermark > stream.timeout:
             flow.close()
         else:
             flow.expire(stream.now)
             state = flow.state()
             if state is not None:
-                self.rows.add_state(self._key, self._clock, state)
+                self.rows.add_state(self._key, self._watermark, state)
         self._take_frames(flow.ordinal)
         self._take_unanswered(flow, flow.ordinal)
 
-    def _take_frames(self, place: int) -> None:
+    def _take_frames(self, ordinal: int) -> None:
         for frame in self._out:
-            self.rows.add(frame, place)
+            self.rows.add(frame, ordinal)
         self._out.clear()
         if self._flow is not None and self._flow.unanswered:
-            self._take_unanswered(self._flow, place)
+            self._take_unanswered(self._flow, ordinal)
 
-    def _take_unanswered(self, flow: Conversation, place: int) -> None:
+    def _take_unanswered(self, flow: Conversation, ordinal: int) -> None:
         for request in flow.unanswered:
-            self.rows.add_unanswered(request, place)
+            self.rows.add_unanswered(request, ordinal)
         flow.unanswered.clear()
 
-    def _take_line(self, frames: Iterable[DecodedFrame], place: int) -> None:
-        """The frames of a line of a log: a request, and its response where the line has it."""
+    def _take_line(self, frames: Iterable[DecodedFrame], ordinal: int) -> None:
+        """Add the frames of a line of a request log: a request, and its response if logged."""
         request: DecodedFrame | None = None
         for frame in frames:
-            self.rows.add(frame, place)
+            self.rows.add(frame, ordinal)
             request = frame if frame.direction == "request" else None
         if request is not None and request.api_key in CALL_KEYS:
-            self.rows.add_unanswered(request, place)
+            self.rows.add_unanswered(request, ordinal)

@@ -1,8 +1,8 @@
-"""Decoded frames → rows of the tables beside ``frames``, while both are at hand.
+"""Derive the rows of the tables other than ``frames`` from decoded frames.
 
-The connection pairs responses with requests and decodes bodies once; what the other tables say of
-these is taken here, frame by frame. Rows lack what only the whole capture tells (names of topics,
-dates): see `merge`.
+The connection has paired responses with requests and decoded each body once, so that rows are made
+here frame by frame, without parsing anything again. Topic names and dates depend on the whole
+capture; `merge` adds them.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from kafka_admin_proto.spark.tables.schemas import (
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
-#: Name → columns of the rows that are derived. ``admin_audit`` has ``named_at`` beside its own: the
-#: place up to which the capture has to name a topic id, null where no order is known.
-#: ``topic_names`` are the names that responses tell.
+#: Table → columns of its derived rows. ``admin_audit`` has an additional ``named_at``: a topic id
+#: in the row takes a name that was given up to this packet ordinal; null in request logs, whose
+#: lines have no known order. ``topic_names`` are the names that responses give to topic ids.
 DERIVED = {
     "admin_audit": undated(ADMIN_AUDIT).append(pa.field("named_at", pa.int64())),
     "quorum_events": undated(QUORUM_EVENTS),
     "metadata_changes": undated(METADATA_CHANGES),
     "topic_names": pa.schema(
-        [("topic_id", pa.string()), ("name", pa.string()), ("place", pa.int64())]
+        [("topic_id", pa.string()), ("name", pa.string()), ("packet_ordinal", pa.int64())]
     ),
 }
-#: A derived row, and the table that it is of.
+#: The table of a derived row, and the row.
 DerivedRow = tuple[str, Json]
 
 _CALL_APIS = frozenset({*OPERATIONS, *QUORUM_APIS})
@@ -62,98 +62,103 @@ _CALL_COLUMNS = (
     "ts", "capture", "connection", "client", "server", "client_id", "client_software",
     "principal", "api", "api_version", "forwarded",
 )  # fmt: skip
-#: Records of the metadata log that are remembered: all brokers fetch the same ones.
+#: Records of the metadata log that are remembered, because all brokers fetch the same ones.
 _MAX_SEEN = 100_000
 
 
 class RowDeriver:
-    """Derives rows from the frames of a task. With ``mask`` secrets stay hidden."""
+    """Derives rows from the frames of a task. With ``mask``, secrets are masked."""
 
     def __init__(self, *, mask: bool) -> None:
         self._mask = mask
-        #: Records of the metadata log that had rows, and topic ids that were named: where.
+        #: Records of the metadata log, and topic ids with a name → the ordinal of their first
+        #: packet.
         self._seen_records: dict[tuple[int, int, bytes], int] = {}
         self._named: dict[Any, int] = {}
 
-    def rows(self, frame: DecodedFrame, place: int) -> Iterable[DerivedRow]:
-        """The rows that a frame at this place completes."""
+    def rows(self, frame: DecodedFrame, ordinal: int) -> Iterable[DerivedRow]:
+        """The rows that a frame in the packet with this ordinal completes."""
         api = frame.api
         if (api, frame.direction) not in _DERIVING:
             return ()
-        return self._rows(frame, place)
+        return self._rows(frame, ordinal)
 
-    def _rows(self, frame: DecodedFrame, place: int) -> Iterator[DerivedRow]:
+    def _rows(self, frame: DecodedFrame, ordinal: int) -> Iterator[DerivedRow]:
         api = frame.api
         if frame.direction == "request":
-            yield from self._controller_rows(frame, place)
+            yield from self._controller_rows(frame, ordinal)
             return
         if frame.request is not None and api in _CALL_APIS:
-            yield from self._call_rows(frame.request, frame, place)
+            yield from self._call_rows(frame.request, frame, ordinal)
         if frame.logged is None and frame.error is None and frame.body is not None:
             if api == "Fetch":
-                yield from self._log_rows(frame, place)
+                yield from self._log_rows(frame, ordinal)
             elif frame.codec is not None:
-                yield from self._topic_names(frame, place)
+                yield from self._topic_names(frame, ordinal)
 
-    def unanswered(self, request: DecodedFrame, place: int) -> Iterator[DerivedRow]:
+    def unanswered(self, request: DecodedFrame, ordinal: int) -> Iterator[DerivedRow]:
         """The rows of a request to which no response was captured."""
-        return self._call_rows(request, None, place)
+        return self._call_rows(request, None, ordinal)
 
     def _call_rows(
-        self, request: DecodedFrame, response: DecodedFrame | None, place: int
+        self, request: DecodedFrame, response: DecodedFrame | None, ordinal: int
     ) -> Iterator[DerivedRow]:
         names = request.topic_names
-        asked_at = names.ordinal if isinstance(names, TopicNamesAt) else place
+        asked_at = names.ordinal if isinstance(names, TopicNamesAt) else ordinal
         asked = self._record(request)
         call = Call(asked, None if response is None else self._record(response))
         about = {name: asked[name] for name in _CALL_COLUMNS}
-        about["place"] = asked_at
+        about["packet_ordinal"] = asked_at
         if asked["api"] in QUORUM_APIS:
             for row in quorum_rows(call):
                 yield "quorum_events", about | row
         elif asked["api"] in OPERATIONS:
             if request.logged is None:
-                about["named_at"] = asked_at if response is None else max(asked_at, place)
+                about["named_at"] = asked_at if response is None else max(asked_at, ordinal)
             for row in audit_rows(call):
                 yield "admin_audit", about | row
 
     def _record(self, frame: DecodedFrame) -> Json:
-        """The frame record; names of topics are those of the whole capture, and come later."""
+        """The frame record without topic names, which `merge` takes from the whole capture."""
         return frame_record(frame, mask=self._mask, topic_names=False)
 
-    def _controller_rows(self, frame: DecodedFrame, place: int) -> Iterator[DerivedRow]:
+    def _controller_rows(self, frame: DecodedFrame, ordinal: int) -> Iterator[DerivedRow]:
         record = self._record(frame)
         about = {name: record[name] for name in ("ts", "capture", "connection")}
         for row in controller_rows(record["api"], record["body"]):
-            yield "metadata_changes", about | {"place": place} | row
+            yield "metadata_changes", about | {"packet_ordinal": ordinal} | row
 
-    def _topic_names(self, frame: DecodedFrame, place: int) -> Iterator[DerivedRow]:
+    def _topic_names(self, frame: DecodedFrame, ordinal: int) -> Iterator[DerivedRow]:
         assert frame.codec is not None
         for topic_id, name in named_topics(frame.codec.name, frame.body):
             known = self._named.get(topic_id)
-            if known is None or place < known:
+            if known is None or ordinal < known:
                 if len(self._named) >= _MAX_SEEN:
                     self._named.clear()
-                self._named[topic_id] = place
+                self._named[topic_id] = ordinal
                 yield (
                     "topic_names",
                     {
                         "topic_id": topic_id_to_text(topic_id),
                         "name": replace_invalid_utf8(name),
-                        "place": place,
+                        "packet_ordinal": ordinal,
                     },
                 )
 
-    def _log_rows(self, frame: DecodedFrame, place: int) -> Iterator[DerivedRow]:
+    def _log_rows(self, frame: DecodedFrame, ordinal: int) -> Iterator[DerivedRow]:
         assert frame.body is not None
         for record in fetched_records(frame.body):
             key = record["offset"], record["timestamp"], record["value"]
             known = self._seen_records.get(key)
-            if known is not None and known <= place:
+            if known is not None and known <= ordinal:
                 continue
             if len(self._seen_records) >= _MAX_SEEN:
                 self._seen_records.clear()
-            self._seen_records[key] = place
-            about = {"capture": frame.capture, "connection": frame.connection, "place": place}
+            self._seen_records[key] = ordinal
+            about = {
+                "capture": frame.capture,
+                "connection": frame.connection,
+                "packet_ordinal": ordinal,
+            }
             for row in record_rows([record]):
                 yield "metadata_changes", about | row

@@ -38,12 +38,12 @@ class FrameRows:
         """Whether there is enough for a batch."""
         return len(self._rows) >= _BATCH_ROWS or self._bytes >= _BATCH_BYTES
 
-    def add(self, frame: DecodedFrame, place: int) -> None:
+    def add(self, frame: DecodedFrame, ordinal: int) -> None:
         options = self._options
         names = frame.topic_names
         if isinstance(names, TopicNamesAt):
             # Frames that a connection hands out when it ends belong to its last packet.
-            place = names.ordinal
+            ordinal = names.ordinal
         shown = frame.shown(mask=options.mask)
         record = frame_record(
             shown, mask=options.mask, raw=options.raw, body=options.body, json_body=True,
@@ -58,21 +58,21 @@ class FrameRows:
         ids = None
         if shown.codec is not None and shown.body is not None and options.body:
             ids = [topic_id_to_text(each) for each in field_scan.topic_ids(shown.codec, shown.body)]
-        row = (*record.values(), place, ids)
+        row = (*record.values(), ordinal, ids)
         if self._deriver is not None:
-            row = (*row, self._packed(self._deriver.rows(shown, place)))
+            row = (*row, self._packed(self._deriver.rows(shown, ordinal)))
         self._add(row)
         self._bytes += size
 
-    def add_unanswered(self, request: DecodedFrame, place: int) -> None:
+    def add_unanswered(self, request: DecodedFrame, ordinal: int) -> None:
         """A request whose response was not captured, after its own frame."""
         if self._deriver is not None:
-            derived = self._packed(self._deriver.unanswered(request, place))
+            derived = self._packed(self._deriver.unanswered(request, ordinal))
             self._add((*_NO_FRAME, derived))
 
-    def add_state(self, flow: bytes, clock: int, state: bytes) -> None:
+    def add_state(self, flow: bytes, watermark: int, state: bytes) -> None:
         """A flow that goes on in the next batch of the stream."""
-        self._add((*_NO_FRAME, None, flow, clock, state))
+        self._add((*_NO_FRAME, None, flow, watermark, state))
         self._bytes += len(state)
 
     def take(self) -> pa.RecordBatch:

@@ -1,4 +1,4 @@
-"""Rows that tasks derived → rows of tables, with what only the whole capture tells."""
+"""Turn the rows that tasks derived into rows of tables, with topic names of the whole capture."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from kafka_admin_proto.spark.tables.topic_names import UNNAMED, NamedTopics
 
 #: The metadata record that names a topic.
 TOPIC_RECORD = "TopicRecord"
-#: What tells one record's rows from another's; ids of topics are a cluster's own.
+#: The columns that identify a record; topic ids differ between clusters.
 _RECORD_KEY = ["source", "log_offset", "topic_id", "partition"]
 
 
 def named_audit(rows: pa.Table, names: NamedTopics) -> pa.Table:
-    """Rows of ``admin_audit``: those with a topic id alone have the name told up to their place."""
-    topics, ids, places = (rows[each].to_pylist() for each in ("topic", "topic_id", "named_at"))
-    for number, (topic, topic_id, place) in enumerate(zip(topics, ids, places, strict=True)):
-        if topic is None and topic_id is not None and place is not None:
+    """Rows of ``admin_audit``; a topic id without a name gets the name given up to ``named_at``."""
+    topics, ids, ordinals = (rows[each].to_pylist() for each in ("topic", "topic_id", "named_at"))
+    for number, (topic, topic_id, ordinal) in enumerate(zip(topics, ids, ordinals, strict=True)):
+        if topic is None and topic_id is not None and ordinal is not None:
             name, since = names.get(topic_id, UNNAMED)
-            if since <= place:
+            if since <= ordinal:
                 topics[number] = name
     index = rows.schema.get_field_index("topic")
     named = rows.set_column(index, "topic", pa.array(topics, pa.string()))
@@ -32,12 +32,12 @@ def named_audit(rows: pa.Table, names: NamedTopics) -> pa.Table:
 
 
 def topics_of_log(changes: Iterable[pa.Table]) -> dict[str, str]:
-    """Topic id → name, as the records of the metadata log among changes tell it."""
+    """Topic id → name, from the topic records of the metadata log among changes."""
     names: dict[str, str] = {}
     for part in changes:
-        told = part.filter(pc.equal(part["source"], TOPIC_RECORD))
+        topics = part.filter(pc.equal(part["source"], TOPIC_RECORD))
         for topic_id, name in zip(
-            told["topic_id"].to_pylist(), told["topic"].to_pylist(), strict=True
+            topics["topic_id"].to_pylist(), topics["topic"].to_pylist(), strict=True
         ):
             if topic_id is not None and name is not None:
                 names.setdefault(topic_id, name)
@@ -45,16 +45,16 @@ def topics_of_log(changes: Iterable[pa.Table]) -> dict[str, str]:
 
 
 def merged_changes(changes: pa.Table, names: Mapping[str, str]) -> pa.Table:
-    """Rows of ``metadata_changes``: each record of the metadata log once, topics with their names.
+    """Rows of ``metadata_changes``: each record of the metadata log once, with topic names.
 
-    Of a record that several brokers fetched, or that files have as well, the row that the capture
-    has first stays; those of files come last.
+    Several brokers may fetch one record, and log files may have it as well. The row of the earliest
+    packet is kept; rows of files, which have no packet ordinal, come last.
     """
     changes = changes.select(undated(METADATA_CHANGES).names)
     logged = pc.is_valid(changes["log_offset"])
     controllers = changes.filter(pc.invert(logged))
     records = changes.filter(logged)
-    order = [("place", "ascending"), ("capture", "ascending")]
+    order = [("packet_ordinal", "ascending"), ("capture", "ascending")]
     records = records.sort_by(order)  # nulls come last
     numbered = records.select(_RECORD_KEY).append_column("n", pa.array(np.arange(len(records))))
     first = numbered.group_by(_RECORD_KEY).aggregate([("n", "min")])["n_min"]
@@ -64,7 +64,7 @@ def merged_changes(changes: pa.Table, names: Mapping[str, str]) -> pa.Table:
 
 
 def _named(records: pa.Table, names: Mapping[str, str]) -> pa.Table:
-    """Records with the names of their topics, where they have none themselves."""
+    """Records with the names of their topics, where the record itself has none."""
     if not names:
         return records
     known = pa.array(list(names), pa.string())
@@ -79,7 +79,7 @@ def _combined(column: Any) -> pa.Array:
 
 
 def record_keys(changes: pa.Table) -> list[tuple[object, ...]]:
-    """What tells the record of each row from others; rows of requests are like none."""
+    """A key that identifies each row's record. Rows of requests get keys that equal no other."""
     columns = [changes[name].to_pylist() for name in _RECORD_KEY]
     keys = zip(*columns, strict=True)
     return [key if key[1] is not None else (object(),) for key in keys]

@@ -43,7 +43,7 @@ def run_batch(
     sink: TableSink,
     *,
     segments: Sequence[str] = (),
-    reading: DecodeOptions = DEFAULT_OPTIONS,
+    decode_options: DecodeOptions = DEFAULT_OPTIONS,
     split_size: int = SPLIT_SIZE,
     step: Callable[[str], None] = no_progress,
 ) -> None:
@@ -58,7 +58,9 @@ def run_batch(
         source = spark.read.format("kafka_capture").option("rows", "chunks")
         chunks = source.option("splitSize", str(split_size)).load(list(captures))
         skewed = skewed_flows(list_files(captures), split_size)
-        staged = stage_rows(by_flow(chunks, skewed), decoded, partial(decode_all, options=reading))
+        staged = stage_rows(
+            by_flow(chunks, skewed), decoded, partial(decode_all, options=decode_options)
+        )
     if segments:
         step("metadata log")
         log = stage_segments(spark, segments, decoded)

@@ -1,7 +1,8 @@
 """The tables of the pipeline, column by column.
 
-``date`` is that of ``ts`` in UTC, null without a time. ``capture`` is the file, ``connection`` as
-in frame records, ``ts`` the time of a request or of the frame that tells.
+``date`` is the day of ``ts`` in UTC, null without a time. ``capture`` is the file, ``connection``
+is as in frame records, and ``ts`` is the time of the request, or of the frame that the row is made
+from. ``packet_ordinal`` is that of the same frame's packet: it orders all packets of a capture.
 """
 
 from __future__ import annotations
@@ -22,28 +23,28 @@ _TYPES: dict[str, pa.DataType] = {
     "topic_names": pa.map_(pa.string(), pa.string()),
     "forwarded": pa.bool_(),
     "line": pa.int32(),
-    "place": pa.int64(),
+    "packet_ordinal": pa.int64(),
     "topic_ids": pa.list_(pa.string()),
 }
-_NEVER_NULL = {"capture", "direction", "error_codes", "forwarded", "place"}
-#: The frame record's keys as columns; ``body`` is JSON. Beside it ``place``, the frame's place in
-#: the whole capture (of the packet with which it was whole), and ``topic_ids``, those in its body.
+_NEVER_NULL = {"capture", "direction", "error_codes", "forwarded", "packet_ordinal"}
+#: The frame record's keys as columns; ``body`` is JSON. ``packet_ordinal`` is that of the packet
+#: which completed the frame, and ``topic_ids`` are the topic ids in the frame's body.
 FRAMES = pa.schema(
     pa.field(name, _TYPES.get(name, pa.string()), nullable=name not in _NEVER_NULL)
-    for name in (*RECORD_KEYS, "place", "topic_ids")
+    for name in (*RECORD_KEYS, "packet_ordinal", "topic_ids")
 )
-#: For the pipeline: beside frames ``derived``, msgpack of the rows of other tables that a frame
-#: completes, see `derive.DERIVED`. A row may have these alone; its other columns are null.
+#: The pipeline's rows: frames, and in ``derived`` the msgpack of the rows of other tables that a
+#: frame completes, see `derive.DERIVED`. A row may have ``derived`` alone, with all others null.
 DECODED = pa.schema(
     [*(field.with_nullable(True) for field in FRAMES), pa.field("derived", pa.binary())]
 )
-#: Of a stream: beside these, flows that go on in the next batch, each with its two endpoints, the
-#: stream's time when it last had a packet, and its state; their other columns are null.
+#: A stream's rows: those of the pipeline, and a row for each flow that continues in the next batch,
+#: with its endpoints, its state, and the watermark of its last packet; its other columns are null.
 STREAMED = pa.schema(
     [
         *DECODED,
         pa.field("flow", pa.binary()),
-        pa.field("clock", pa.timestamp("us", tz="UTC")),
+        pa.field("watermark", pa.timestamp("us", tz="UTC")),
         pa.field("state", pa.binary()),
     ]
 )
@@ -56,7 +57,7 @@ _ORIGIN = [
     ("ts", _TIME),
     ("capture", _TEXT),
     ("connection", _TEXT),
-    ("place", pa.int64()),
+    ("packet_ordinal", pa.int64()),
 ]
 _CALL = [
     ("client", _TEXT),
@@ -122,11 +123,12 @@ CLIENTS = pa.schema(
     ]
 )
 
-#: Who led what, when: one row for each partition that a controller tells of. ``source`` is
-#: UpdateMetadata, LeaderAndIsr, StopReplica or the name of a metadata record (PartitionRecord,
-#: PartitionChangeRecord; RemoveTopicRecord, for all partitions). A record's ``ts`` is when the
-#: controller wrote it and ``log_offset`` its offset in the metadata log; however many brokers fetch
-#: it, it has one row. In a change ``leader``, ``isr`` and ``replicas`` are null where they stay.
+#: Leadership over time: one row for each partition in a controller's request or metadata record.
+#: ``source`` is UpdateMetadata, LeaderAndIsr, StopReplica or the name of a metadata record
+#: (PartitionRecord, PartitionChangeRecord; RemoveTopicRecord, for all partitions). A record's
+#: ``ts`` is when the controller wrote it, and ``log_offset`` its offset in the metadata log; it has
+#: one row, however many brokers fetch it. ``leader``, ``isr`` and ``replicas`` are null where a
+#: change leaves them as they were.
 METADATA_CHANGES = pa.schema(
     [
         *_ORIGIN,
@@ -145,9 +147,9 @@ METADATA_CHANGES = pa.schema(
     ]
 )
 
-#: Elections of the quorum's leaders: Vote, BeginQuorumEpoch, EndQuorumEpoch, a row for each
-#: partition of a request, with what its response says. ``replica_id`` is the candidate of a Vote,
-#: else the leader, and ``epoch`` its epoch.
+#: Elections of the quorum's leaders: one row for each partition of a Vote, BeginQuorumEpoch or
+#: EndQuorumEpoch request, with the answer of its response. ``replica_id`` is the candidate of a
+#: Vote, otherwise the leader, and ``epoch`` is its epoch.
 QUORUM_EVENTS = pa.schema(
     [
         *_ORIGIN,
@@ -169,7 +171,7 @@ QUORUM_EVENTS = pa.schema(
     ]
 )
 
-#: Every hole and every frame that is not decoded whole, with its bytes (``raw``, secrets masked).
+#: Every gap, and every frame that was not decoded completely, with its bytes (``raw``, masked).
 PROBLEMS = pa.schema(
     [
         *_ORIGIN,
@@ -182,7 +184,7 @@ PROBLEMS = pa.schema(
     ]
 )
 
-#: Name → columns. ``frames`` has its date beside the columns of `FRAMES`.
+#: Table → columns. The table ``frames`` has a date, and the columns of `FRAMES`.
 TABLES = {
     "frames": pa.schema([pa.field("date", _DATE), *FRAMES]),
     "admin_audit": ADMIN_AUDIT,
@@ -194,9 +196,9 @@ TABLES = {
 
 
 def undated(schema: pa.Schema) -> pa.Schema:
-    """The columns of a table beside its date, which is that of ``ts``."""
+    """The columns of a table without ``date``, which follows from ``ts``."""
     return schema.remove(schema.get_field_index("date"))
 
 
-#: Tables with one row for all that a day has of something: a stream replaces the rows of a day.
+#: Tables of daily totals: a stream replaces all rows of the days that a batch adds to.
 REPLACED_BY_DAY = ("clients",)

@@ -169,13 +169,8 @@ class Stage:
     def _take_derived(self, table: str) -> None:
         rows, self._derived[table] = self._derived[table], []
         if table == "topic_names":
-            self._topics = [
-                dict(
-                    earliest(
-                        [*self._topics, *({r["topic_id"]: (r["name"], r["place"])} for r in rows)]
-                    )
-                )
-            ]
+            named = ({r["topic_id"]: (r["name"], r["packet_ordinal"])} for r in rows)
+            self._topics = [dict(earliest([*self._topics, *named]))]
         elif rows:
             schema = STAGED[table]
             columns = [pa.array([row.get(f.name) for row in rows], f.type) for f in schema]
@@ -293,7 +288,9 @@ def _write_file(groups: list[Group], names: NamedTopics, location: Location) -> 
 def _with_names(frames: pa.RecordBatch, names: NamedTopics) -> pa.RecordBatch:
     made = {
         "date": dates_of(frames["ts"]),
-        "topic_names": names_in_frames(frames["topic_ids"], frames["line"], frames["place"], names),
+        "topic_names": names_in_frames(
+            frames["topic_ids"], frames["line"], frames["packet_ordinal"], names
+        ),
     }
     schema = TABLES["frames"]
     columns = [made[name] if name in made else frames[name] for name in schema.names]

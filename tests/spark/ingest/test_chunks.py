@@ -22,32 +22,32 @@ _FLOWS, _ENDS = st.sampled_from([b"a", b"b"]), st.integers(0, 1)
 def packets(draw: st.DrawFn) -> list[PacketRow]:
     """Rows of packets, lines of logs and faults of two files, in the order of the capture."""
     rows: list[PacketRow] = []
-    for place in range(draw(st.integers(0, 30))):
-        capture = f"{place // 8}.pcap"
+    for ordinal in range(draw(st.integers(0, 30))):
+        capture = f"{ordinal // 8}.pcap"
         kind = draw(st.sampled_from(["packet", "packet", "packet", "line", "fault"]))
         data = draw(st.binary(max_size=12))
         if kind == "packet":
             rows.append(
-                (capture, place, 7, draw(st.integers(-5, 1 << 62)), draw(_FLOWS), draw(_ENDS),
+                (capture, ordinal, 7, draw(st.integers(-5, 1 << 62)), draw(_FLOWS), draw(_ENDS),
                  draw(_U32), draw(st.integers(0, 511)), draw(_U32),
                  draw(_U32), data, None)
             )  # fmt: skip
         elif kind == "line":
-            rows.append((capture, place, 7, None, b"lines", *[None] * 5, data, None))
+            rows.append((capture, ordinal, 7, None, b"lines", *[None] * 5, data, None))
         else:
-            rows.append((capture, place, 7, None, b"fault", *[None] * 4, 3, None, "broken"))
+            rows.append((capture, ordinal, 7, None, b"fault", *[None] * 4, 3, None, "broken"))
     return rows
 
 
 def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[PacketRow]:
-    for capture, _, clock, flow, segments, payload, problem, missing in rows_of(
+    for capture, _, watermark, flow, segments, payload, problem, missing in rows_of(
         batches, CHUNKS.names
     ):
         if problem is not None:
-            yield (capture, _, clock, None, flow, *[None] * 4, missing, None, problem)
+            yield (capture, _, watermark, None, flow, *[None] * 4, missing, None, problem)
             continue
         at = 0
-        for place, ts, sequence, acknowledged, lost, size, flags, end in SEGMENT.iter_unpack(
+        for ordinal, ts, sequence, acknowledged, lost, size, flags, end in SEGMENT.iter_unpack(
             segments
         ):
             data = payload[at : at + size]
@@ -55,7 +55,7 @@ def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[PacketRow]:
             known: tuple[Any, ...] = (ts, flow, end, sequence, flags, acknowledged, lost)
             if end == LINE:
                 known = (None, flow, *[None] * 5)
-            yield (capture, place, clock, *known, data, None)
+            yield (capture, ordinal, watermark, *known, data, None)
         assert at == len(payload)
 
 
@@ -72,8 +72,8 @@ def test_all_packets_come_out_in_their_order(
     found = list(unpacked(batches))
     assert sorted(map(str, found)) == sorted(map(str, rows))
     for flow in {row[4] for row in rows}:
-        places = [row[1] for row in found if row[4] == flow]
-        assert places == sorted(places)
+        ordinals = [row[1] for row in found if row[4] == flow]
+        assert ordinals == sorted(ordinals)
 
 
 def test_a_chunk_has_a_bounded_size() -> None:

@@ -15,9 +15,9 @@ from kafka_admin_proto.spark.ingest.files import (
     OpenFile,
     list_files,
     located,
-    look_at,
     parts_of,
     plan,
+    probe_files,
 )
 from kafka_admin_proto.spark.ingest.packets import read_part
 from tests.capture.packets import conversation, pcap
@@ -40,12 +40,12 @@ def test_uris_are_no_patterns(tmp_path: Path) -> None:
         list_files([f"file://{tmp_path}/2026-*"])
 
 
-def places(names: list[Path], split_size: int) -> list[int]:
+def ordinals(names: list[Path], split_size: int) -> list[int]:
     """Those of all packets, in the order in which the parts of these files are read."""
     found = []
     for part in plan(list(map(str, names)), split_size):
         for batch in read_part(part):
-            found += batch["place"].to_pylist()
+            found += batch["packet_ordinal"].to_pylist()
     return found
 
 
@@ -60,7 +60,7 @@ def test_places_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int)
         names[-1].write_bytes(gzip.compress(data) if number == 1 else data)
     monkeypatch.setattr(files, "POSITION_BITS", bits)
     monkeypatch.setattr(packets, "POSITION_BITS", bits)
-    found = places(names, split_size=5000)
+    found = ordinals(names, split_size=5000)
     assert len(data) > 1 << 12
     assert len(found) == 3 * len(turns)
     assert all(one < other for one, other in pairwise(found))
@@ -81,12 +81,12 @@ def test_many_files(tmp_path: Path) -> None:
     """A file a minute of each of a hundred brokers, for years."""
     name = tmp_path / "one.pcap"
     name.write_bytes(pcap(conversation(USUAL)))
-    looks = look_at([str(name)], 1 << 20)
-    (part,) = parts_of(looks, 8 * 365 * 24 * 60 * 100)
-    place = next(read_part(part))["place"][0].as_py()
-    assert 0 < place < 1 << 63
+    probes = probe_files([str(name)], 1 << 20)
+    (part,) = parts_of(probes, 8 * 365 * 24 * 60 * 100)
+    ordinal = next(read_part(part))["packet_ordinal"][0].as_py()
+    assert 0 < ordinal < 1 << 63
     with pytest.raises(ValueError, match="a capture has at most"):
-        parts_of(looks, files.MOST_RANKS)
+        parts_of(probes, files.MOST_RANKS)
 
 
 def test_a_uri_with_options() -> None:

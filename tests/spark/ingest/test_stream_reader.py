@@ -48,7 +48,7 @@ class Source:
 
     def reader(self) -> StreamReader:
         reader = StreamReader(
-            PACKETS.names, [self.path], 1 << 30, most_files=2, settled=10,
+            PACKETS.names, [self.path], 1 << 30, max_files=2, min_file_age_s=10,
             log=FileLog(self.log),
         )  # fmt: skip
         reader.prepareForTriggerAvailableNow()
@@ -109,8 +109,8 @@ def test_each_file_once(source: Source, anew: bool) -> None:
     assert source.step(anew=anew) == []
     source.put("5.pcap", capture(5))
     assert names(source.step(anew=anew)) == {"5.pcap": PACKETS_OF_ONE}
-    places = [row["place"] for row in rows]
-    assert places == sorted(set(places))
+    ordinals = [row["packet_ordinal"] for row in rows]
+    assert ordinals == sorted(set(ordinals))
 
 
 def test_offsets_are_small(source: Source) -> None:
@@ -224,7 +224,7 @@ def test_an_offset_that_was_not_kept(source: Source) -> None:
 
 def test_what_is_remembered_is_bounded(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that are gone are known for a while; the log has few files of its own."""
-    monkeypatch.setattr(file_log, "_MANY", 3)
+    monkeypatch.setattr(file_log, "_BATCHES_PER_SNAPSHOT", 3)
     hidden = source.files.with_name("hidden")
     for number in range(10):
         source.put(f"{number}.pcap", capture(number), age=100 - number)
@@ -235,33 +235,33 @@ def test_what_is_remembered_is_bounded(source: Source, monkeypatch: pytest.Monke
     for number in range(10, 16):
         source.put(f"{number}.pcap", capture(number))
         source.step(anew=True)
-    assert len(FileLog(source.log).known(16)) == 16
+    assert len(FileLog(source.log).seen(16)) == 16
     shutil.copytree(hidden, source.files, dirs_exist_ok=True)
     assert source.step() == []
 
-    monkeypatch.setattr(file_log, "REMEMBERED", 0)
+    monkeypatch.setattr(file_log, "SEEN_FILE_RETENTION_US", 0)
     for number in range(10):
         (source.files / f"{number}.pcap").unlink()
     for number in range(16, 22):
         source.put(f"{number}.pcap", capture(number))
         source.step(anew=True)
-    assert len(FileLog(source.log).known(22)) == 12
+    assert len(FileLog(source.log).seen(22)) == 12
 
 
 def test_a_clock_that_is_wrong(source: Source) -> None:
     """The stream's time goes on with the next files, and is the same when a batch comes again."""
     source.put("a.pcap", capture(0))
     source.step()
-    assert source.offsets[-1]["clock"] == START + 100
+    assert source.offsets[-1]["watermark"] == START + 100
     far = pcap(conversation(USUAL, ts=4_000_000_000 * SECOND))
     changed = source.put("b.pcap", far, age=3600).stat().st_mtime_ns // 1000
     rows = source.step()
-    assert source.offsets[-1]["clock"] == changed
-    assert {row["clock"].timestamp() for row in rows} == {changed / SECOND}
+    assert source.offsets[-1]["watermark"] == changed
+    assert {row["watermark"].timestamp() for row in rows} == {changed / SECOND}
     assert source.rows() == rows
     source.put("next year.pcap", far, age=-365 * 86_400)
     source.step()
-    assert changed < source.offsets[-1]["clock"] <= time.time() * SECOND
+    assert changed < source.offsets[-1]["watermark"] <= time.time() * SECOND
 
 
 def test_a_pattern_that_matches_nothing_yet(source: Source) -> None:

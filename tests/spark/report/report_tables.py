@@ -43,7 +43,7 @@ def _full(schema: pa.Schema, name: str, row: Row) -> Row:
         full["error_codes"] = full["error_codes"] or []
         full["forwarded"] = bool(full["forwarded"])
         full["capture"] = full["capture"] or "one.pcap"
-        full["place"] = full["place"] or 0
+        full["packet_ordinal"] = full["packet_ordinal"] or 0
         full["direction"] = full["direction"] or "request"
     return full
 
@@ -92,7 +92,7 @@ def frames() -> list[Row]:
 
 def audits() -> list[Row]:
     def one(second: int, topic: str, operation: str = "create topic", **more: Any) -> Row:
-        return {"ts": MICROS + second * SECOND, "place": second, "topic": topic,
+        return {"ts": MICROS + second * SECOND, "packet_ordinal": second, "topic": topic,
                 "operation": operation, "client": "10.0.0.1:4000", "client_id": "admin",
                 "principal": "User:ann", "api": "CreateTopics", "api_version": 7,
                 "forwarded": False, "validate_only": False, "answered": True, **more}  # fmt: skip
@@ -126,12 +126,12 @@ def metadata_changes() -> list[Row]:
     """Of topic ``orders``, partition 0: 1 → 2 → none → 3, told to two brokers; of one in a log."""
 
     def told(second: float, leader: int, epoch: int, **more: Any) -> Row:
-        return {"ts": MICROS + round(second * SECOND), "place": round(second * 10),
+        return {"ts": MICROS + round(second * SECOND), "packet_ordinal": round(second * 10),
                 "source": "UpdateMetadata", "topic": "orders", "partition": 0, "leader": leader,
                 "leader_epoch": epoch, "deleted": False, **more}  # fmt: skip
 
     def logged(second: float, offset: int, leader: int | None, **more: Any) -> Row:
-        return {"ts": MICROS + round(second * SECOND), "place": 0, "log_offset": offset,
+        return {"ts": MICROS + round(second * SECOND), "packet_ordinal": 0, "log_offset": offset,
                 "source": "PartitionChangeRecord", "topic": "logged", "topic_id": "id-of-logged",
                 "partition": 5, "leader": leader, "deleted": False, **more}  # fmt: skip
 
@@ -149,9 +149,9 @@ def metadata_changes() -> list[Row]:
 
 def quorum_events() -> list[Row]:
     def one(second: int, api: str, epoch: int, **more: Any) -> Row:
-        return {"ts": MICROS + second * SECOND, "place": second, "api": api, "epoch": epoch,
-                "topic": "__cluster_metadata", "partition": 0, "pre_vote": False, "answered": True,
-                **more}  # fmt: skip
+        return {"ts": MICROS + second * SECOND, "packet_ordinal": second, "api": api,
+                "epoch": epoch, "topic": "__cluster_metadata", "partition": 0, "pre_vote": False,
+                "answered": True, **more}  # fmt: skip
 
     return [
         one(1, "Vote", 5, replica_id=1, granted=False, pre_vote=True),
@@ -168,7 +168,8 @@ def problems() -> list[Row]:
     def one(second: int | None, problem: str) -> Row:
         ts = None if second is None else MICROS + second * SECOND
         return {"ts": ts, "problem": problem, "capture": "one.pcap", "connection": "a-b",
-                "stream_offset": second, "place": second or 0, "forwarded": False}  # fmt: skip
+                "stream_offset": second, "packet_ordinal": second or 0,
+                "forwarded": False}  # fmt: skip
 
     return [
         one(3, "57 bytes are missing"), one(2, "1 bytes are missing"),

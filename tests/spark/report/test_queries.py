@@ -123,15 +123,15 @@ def random_frames(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory)
     chance = random.Random(20260131)
     ranges = {key: each.versions_of(key) for each in releases() for key in each.versions}
     made = []
-    for place in range(3000):
+    for packet_ordinal in range(3000):
         key = chance.choice(list(ranges))
         api, client = api_name(key), f"app-{chance.randrange(5)}"
         of = chance.choice([request, response])
         more = {"latency_us": chance.randrange(1, 10**9)} if of is response else {}
         made.append(
             of(api, chance.randrange(ranges[key].highest + 1), chance.uniform(0, 900),
-               client_id=client, client=f"10.0.0.{chance.randrange(4)}:{place}",
-               forwarded=chance.random() < 0.2, place=place,
+               client_id=client, client=f"10.0.0.{chance.randrange(4)}:{packet_ordinal}",
+               forwarded=chance.random() < 0.2, packet_ordinal=packet_ordinal,
                error_codes=chance.choices(["A", "B", "C"], k=chance.randrange(3)), **more)
         )  # fmt: skip
     return made

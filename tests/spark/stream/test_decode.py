@@ -17,7 +17,7 @@ from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.spark.ingest.chunks import pack
-from kafka_admin_proto.spark.ingest.files import look_at, parts_of
+from kafka_admin_proto.spark.ingest.files import parts_of, probe_files
 from kafka_admin_proto.spark.ingest.packets import packet_rows
 from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
 from tests.capture.packets import ACK, CLIENT, SERVER, Packet, conversation, pcap
@@ -58,10 +58,10 @@ class Streamed:
         self._rank = 0
 
     def read(self, name: Path) -> None:
-        (look,) = look_at([str(name)], 1 << 30)
-        (part,) = parts_of([look], self._rank)
-        self._rank += look.ranks
-        self._decode(list(pack(packet_rows(part))), StreamTime(part.clock, 3600 * SECOND))
+        (probe,) = probe_files([str(name)], 1 << 30)
+        (part,) = parts_of([probe], self._rank)
+        self._rank += probe.ranks
+        self._decode(list(pack(packet_rows(part))), StreamTime(part.watermark, 3600 * SECOND))
 
     def end(self) -> None:
         self._decode([], StreamTime(1 << 62, 0))
@@ -70,10 +70,10 @@ class Streamed:
         rows = [{**row, "state": None} for batch in chunks for row in batch.to_pylist()]
         for each in self.states:
             none = dict.fromkeys(STREAMED_CHUNKS.names)
-            own = {name: each[name] for name in ("flow", "clock", "state")}
-            rows.append({**none, **own, "place": -1})
+            own = {name: each[name] for name in ("flow", "watermark", "state")}
+            rows.append({**none, **own, "packet_ordinal": -1})
         table = pa.Table.from_pylist(rows, STREAMED_CHUNKS)
-        table = table.sort_by([("flow", "ascending"), ("place", "ascending")])
+        table = table.sort_by([("flow", "ascending"), ("packet_ordinal", "ascending")])
         found = [row for batch in self._decoded(table, stream) for row in batch.to_pylist()]
         self.rows += [row for row in found if row["direction"] is not None]
         self.states = [row for row in found if row["state"] is not None]
@@ -102,8 +102,8 @@ def test_frames_are_those_of_one_process(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     packets = traffic()
-    places = st.integers(1, len(packets) - 1)
-    points = sorted(data.draw(st.sets(places, max_size=12)))
+    cuts = st.integers(1, len(packets) - 1)
+    points = sorted(data.draw(st.sets(cuts, max_size=12)))
     names = cut(packets, points, tmp_path_factory.mktemp("cut"))
     found = Streamed()
     for name in names:

@@ -32,7 +32,7 @@ class Killed(Exception):
 
 def stream(spark: SparkSession, folder: Path, out: Path, *, end: bool = False) -> None:
     with open_sink(out, str(folder)) as sink:
-        run_stream(spark, [str(folder)], sink, settled=0, end=end)
+        run_stream(spark, [str(folder)], sink, min_file_age_s=0, end=end)
 
 
 def open_sink(out: Path, *inputs: str) -> ParquetSink:
@@ -45,7 +45,7 @@ def table(spark: SparkSession, out: Path, name: str) -> list[str]:
     """Rows without what the order of batches decides."""
     rows = rows_of(spark, out, name)
     for row in rows:
-        row.pop("place", None)
+        row.pop("packet_ordinal", None)
     return sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
 
 
@@ -141,8 +141,9 @@ def test_the_same_batch_again(spark: SparkSession, tmp_path: Path) -> None:
     with open_sink(tmp_path / "out", "x") as sink:
         sink.claim()
         tables = StreamTables(sink)
-        half = rows.selectExpr("median(place)").collect()[0][0]
-        late = f"int(coalesce(place > {half}, true))"  # rows without a frame are of the end
+        half = rows.selectExpr("median(packet_ordinal)").collect()[0][0]
+        # Rows without a frame belong to the last batch.
+        late = f"int(coalesce(packet_ordinal > {half}, true))"
         for number in (0, 1, 1):
             tables.publish_batch(rows.where(f"{late} = {number}"), number)
     for name in TABLES:

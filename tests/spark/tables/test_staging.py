@@ -30,7 +30,7 @@ def batch_of(rows: list[tuple[int | None, str | None, str]]) -> pa.RecordBatch:
         **{name: ["x"] * len(rows) for name in ("capture", "direction")},
         "error_codes": [[]] * len(rows),
         "forwarded": [False] * len(rows),
-        "place": list(range(len(rows))),
+        "packet_ordinal": list(range(len(rows))),
     }
     arrays = [pa.array(columns.get(each.name, [None] * len(rows)), each.type) for each in DECODED]
     return pa.RecordBatch.from_arrays(arrays, schema=DECODED)
