@@ -9,6 +9,7 @@ from uuid import UUID
 
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.records.batches.batches import DEFAULT_DECOMPRESSED_LIMIT, read_records
+from kafka_admin_proto.records.batches.record_format import limit_bytes
 from kafka_admin_proto.records.batches.records_json import record_set_json
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
@@ -20,9 +21,6 @@ from kafka_admin_proto.wire.containers import NullableStruct, StructType
 from kafka_admin_proto.wire.member import Member
 from kafka_admin_proto.wire.secrets import TOPIC_NAMES
 from kafka_admin_proto.wire.visitor import Visitor
-
-#: What a record takes beside its key and value.
-_OF_A_RECORD = 64
 
 
 def inline_records(
@@ -83,11 +81,7 @@ class _InlineRecords(Visitor[_Place, None]):
 
     def _records(self, data: bytes, topic: str | None) -> dict[str, Any]:
         found = read_records(data, limit=self.left)
-        taken = sum(
-            len(record.key or b"") + len(record.value or b"") + _OF_A_RECORD
-            for batch in found.batches
-            for record in batch.records
-        )
+        taken = sum(limit_bytes(record) for batch in found.batches for record in batch.records)
         self.left = max(self.left - taken, 0)
         return record_set_json(found, topic=topic, mask=self._mask)
 

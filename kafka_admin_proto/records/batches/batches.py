@@ -15,6 +15,16 @@ from collections.abc import Iterator
 
 from kafka_admin_proto.errors import DecodeError, EncodeError, KafkaAdminProtoError
 from kafka_admin_proto.records.batches.crc32c import crc32c
+from kafka_admin_proto.records.batches.layout import (
+    ATTRIBUTES_AT,
+    BATCH_HEADER,
+    COMPRESSION,
+    CONTROL,
+    DELETE_HORIZON,
+    FROM_ATTRIBUTES,
+    LOG_APPEND,
+    TRANSACTIONAL,
+)
 from kafka_admin_proto.records.batches.message_sets import (
     LOG_OVERHEAD,
     SMALLEST,
@@ -31,6 +41,7 @@ from kafka_admin_proto.records.batches.model import (
 )
 from kafka_admin_proto.records.batches.record_format import (
     BYTES_PER_ITEM,
+    limit_bytes,
     read_records_v2,
     write_records_v2,
 )
@@ -48,12 +59,6 @@ __all__ = [
 
 Buffer = bytes | bytearray | memoryview
 
-#: Base offset, length, leader epoch, magic, CRC, attributes, last offset delta, base and maximum
-#: timestamp, producer id and epoch, base sequence, count.
-_HEADER = struct.Struct(">qiibIhiqqqhii")
-_FROM_ATTRIBUTES = struct.Struct(">hiqqqhii")
-_ATTRIBUTES_AT = 21
-_COMPRESSION, _LOG_APPEND, _TRANSACTIONAL, _CONTROL, _DELETE_HORIZON = 7, 8, 16, 32, 64
 _UNBOUNDED = 1 << 62
 #: Fields that are numbers, and their bits.
 _NUMBERS = {
@@ -119,17 +124,12 @@ def _read(data: Buffer, limit: int, *, each: bool, zero_copy: bool) -> Iterator[
                 error.path = f"batches[{index}]" + (f".{error.path}" if error.path else "")
                 error.offset += position
             batch.error = error
-            batch_takes = sum(map(_size_of, batch.records))
+            batch_takes = sum(map(limit_bytes, batch.records))
         if not each:
             left = max(left - batch_takes, 0)
         position += size
         index += 1
         yield batch
-
-
-def _size_of(record: Record) -> int:
-    """What a record that was read before a fault takes of the limit."""
-    return BYTES_PER_ITEM + len(record.key or b"") + len(record.value or b"")
 
 
 def _size(data: Buffer, position: int, index: int) -> int | None:
@@ -162,35 +162,37 @@ def _read_one(data: bytes | memoryview, batch: Batch, limit: int) -> int:
     if batch.magic < 2:
         return read_message(bytes(data), batch, limit)
     batch.base_offset = int.from_bytes(data[:8], "big", signed=True)
-    if len(data) < _HEADER.size:
+    if len(data) < BATCH_HEADER.size:
         raise DecodeError(
-            f"it has {len(data)} bytes", offset=8, expected=f"{_HEADER.size} or more for magic 2"
+            f"it has {len(data)} bytes",
+            offset=8,
+            expected=f"{BATCH_HEADER.size} or more for magic 2",
         )
     count: int
     (
         _, _, batch.partition_leader_epoch, _, crc, attributes, batch.last_offset_delta,
         batch.base_timestamp, batch.max_timestamp, batch.producer_id, batch.producer_epoch,
         batch.base_sequence, count,
-    ) = _HEADER.unpack_from(data)  # fmt: skip
+    ) = BATCH_HEADER.unpack_from(data)  # fmt: skip
     append_time = None
-    if attributes & ~_COMPRESSION:
-        batch.is_transactional = bool(attributes & _TRANSACTIONAL)
-        batch.is_control = bool(attributes & _CONTROL)
-        batch.has_delete_horizon = bool(attributes & _DELETE_HORIZON)
-        if attributes & _LOG_APPEND:
+    if attributes & ~COMPRESSION:
+        batch.is_transactional = bool(attributes & TRANSACTIONAL)
+        batch.is_control = bool(attributes & CONTROL)
+        batch.has_delete_horizon = bool(attributes & DELETE_HORIZON)
+        if attributes & LOG_APPEND:
             batch.timestamp_type = "log_append"
             append_time = batch.max_timestamp
-    number = attributes & _COMPRESSION
+    number = attributes & COMPRESSION
     if number < len(COMPRESSIONS):
         batch.compression = COMPRESSIONS[number]
-    found = crc32c(memoryview(data)[_ATTRIBUTES_AT:])
+    found = crc32c(memoryview(data)[ATTRIBUTES_AT:])
     if found != crc:
         raise DecodeError(
             f"its CRC-32C is {found:08x}, and it says {crc:08x}",
             offset=17,
             expected=f"{crc:08x}, or the bytes that were written",
         )
-    start = _HEADER.size
+    start = BATCH_HEADER.size
     if not number:
         read_records_v2(
             data, start, count, batch.base_offset, batch.base_timestamp, append_time,
@@ -198,7 +200,7 @@ def _read_one(data: bytes | memoryview, batch: Batch, limit: int) -> int:
         )  # fmt: skip
         return 0
     if number >= len(COMPRESSIONS):
-        raise compression.unknown(number, offset=_ATTRIBUTES_AT)
+        raise compression.unknown(number, offset=ATTRIBUTES_AT)
     if count == 0:
         return 0
     try:
@@ -241,13 +243,13 @@ def write_batch(batch: Batch) -> bytes:
         records = compression.compress(batch.compression, records)
     attributes = (
         COMPRESSIONS.index(batch.compression)
-        | _LOG_APPEND * (batch.timestamp_type == "log_append")
-        | _TRANSACTIONAL * bool(batch.is_transactional)
-        | _CONTROL * bool(batch.is_control)
-        | _DELETE_HORIZON * bool(batch.has_delete_horizon)
+        | LOG_APPEND * (batch.timestamp_type == "log_append")
+        | TRANSACTIONAL * bool(batch.is_transactional)
+        | CONTROL * bool(batch.is_control)
+        | DELETE_HORIZON * bool(batch.has_delete_horizon)
     )
     try:
-        tail = _FROM_ATTRIBUTES.pack(
+        tail = FROM_ATTRIBUTES.pack(
             attributes, batch.last_offset_delta, batch.base_timestamp, batch.max_timestamp,
             batch.producer_id, batch.producer_epoch, batch.base_sequence, len(batch.records),
         ) + records  # fmt: skip
@@ -255,7 +257,7 @@ def write_batch(batch: Batch) -> bytes:
             struct.pack(
                 ">qiibI",
                 batch.base_offset,
-                len(tail) + _ATTRIBUTES_AT - LOG_OVERHEAD,
+                len(tail) + ATTRIBUTES_AT - LOG_OVERHEAD,
                 batch.partition_leader_epoch,
                 2,
                 crc32c(tail),

@@ -1,4 +1,4 @@
-"""The fields before the records of a batch or in a message: where they stand, what they mean."""
+"""The layout of the fields in front of the records of a batch, and of the fields of a message."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import zlib
 from collections.abc import Iterator
 
 from kafka_admin_proto.records.batches.crc32c import crc32c
-from kafka_admin_proto.records.batches.model import COMPRESSIONS
-from kafka_admin_proto.render.meanings import size, timestamp
 
 #: Name, type and format of each field before the records, in order.
 Layout = tuple[tuple[str, str, str], ...]
@@ -36,17 +34,23 @@ _MESSAGE: Layout = (
 )
 _MESSAGE_1: Layout = (*_MESSAGE, ("timestamp", "INT64", ">q"))
 MAGIC_AT = 16
-COMPRESSION, LOG_APPEND, CONTROL, DELETE_HORIZON = 7, 8, 32, 64
-_FLAGS = {16: "transactional", CONTROL: "control", DELETE_HORIZON: "with a delete horizon"}
+#: All fields in front of the records of a batch of magic 2, and those from the attributes on.
+BATCH_HEADER = struct.Struct(">" + "".join(form[1:] for _, _, form in _BATCH))
+ATTRIBUTES_AT = 21
+FROM_ATTRIBUTES = struct.Struct(">" + "".join(form[1:] for _, _, form in _BATCH[5:]))
+#: The fields in front of every message of magic 0, and the first ones of magic 1.
+MESSAGE_HEADER = struct.Struct(">" + "".join(form[1:] for _, _, form in _MESSAGE))
+#: Bits of the attributes; the first is a mask.
+COMPRESSION, LOG_APPEND, TRANSACTIONAL, CONTROL, DELETE_HORIZON = 7, 8, 16, 32, 64
 
 
 def layout_of(magic: int | None) -> Layout:
-    """The fields of a batch of that magic, those that all have where it is not known."""
+    """The fields of a batch of that magic; without one, the two fields that every batch has."""
     return (_MESSAGE, _MESSAGE_1, _BATCH)[magic] if magic in (0, 1, 2) else _START
 
 
 def layout_size(layout: Layout) -> int:
-    """How many bytes the fields are."""
+    """The size of the fields in bytes."""
     return sum(struct.calcsize(form) for _, _, form in layout)
 
 
@@ -62,7 +66,7 @@ def read_fields(data: bytes, at: int, end: int, layout: Layout) -> Iterator[tupl
 
 
 def checksums(data: bytes, at: int, end: int, magic: int) -> tuple[int, int]:
-    """The checksum that a batch says, and the one it has."""
+    """The checksum in the header of a batch, and the checksum computed from its bytes."""
     view = memoryview(data)
     if magic == 2:
         place, computed = at + 17, crc32c(view[at + 21 : end])
@@ -73,38 +77,3 @@ def checksums(data: bytes, at: int, end: int, magic: int) -> tuple[int, int]:
 
 def checksum_name(magic: int) -> str:
     return "CRC-32C" if magic == 2 else "CRC-32"
-
-
-def field_meaning(name: str, values: dict[str, int]) -> str:
-    """What a field says; ``values`` are those of all fields that are there."""
-    value = values[name]
-    match name:
-        case "batch_length" | "message_size":
-            return f"{size(value)} follow" if value >= 0 else ""
-        case "magic":
-            return "a record batch" if value == 2 else "a message of the older formats"
-        case "attributes":
-            return _of_attributes(value, values["magic"])
-        case "last_offset_delta":
-            return f"last offset {values['base_offset'] + value}"
-        case "base_timestamp" if values["attributes"] & DELETE_HORIZON:
-            return f"delete horizon: tombstones may go from {timestamp(value)} on"
-        case "base_timestamp" | "max_timestamp" | "timestamp":
-            return "none" if value == -1 else timestamp(value)
-        case "partition_leader_epoch":
-            return "not known" if value == -1 else ""
-        case "producer_id" | "producer_epoch" | "base_sequence":
-            return "none: no idempotent producer" if value == -1 else ""
-    return ""
-
-
-def _of_attributes(value: int, magic: int) -> str:
-    number = value & COMPRESSION
-    words = [COMPRESSIONS[number] if number < len(COMPRESSIONS) else f"compression {number}?"]
-    if number == 0:
-        words = ["not compressed"]
-    if magic > 0:
-        words.append("log append time" if value & LOG_APPEND else "create time")
-    if magic == 2:
-        words += [name for bit, name in _FLAGS.items() if value & bit]
-    return ", ".join(words)

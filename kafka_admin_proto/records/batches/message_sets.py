@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterable
 
 from kafka_admin_proto.errors import DecodeError, EncodeError
+from kafka_admin_proto.records.batches.layout import COMPRESSION, LOG_APPEND, MESSAGE_HEADER
 from kafka_admin_proto.records.batches.model import (
     COMPRESSIONS,
     NO_TIMESTAMP,
@@ -21,16 +22,13 @@ from kafka_admin_proto.records.batches.model import (
     TimestampType,
 )
 from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM
+from kafka_admin_proto.records.batches.record_steps import message_blob
 from kafka_admin_proto.records.compression import codecs as compression
 
 #: Offset and size, in front of every message and batch.
 LOG_OVERHEAD = 12
 #: What Kafka takes for the least size: that of a message of magic 0 without key and value.
 SMALLEST = 14
-
-_START = struct.Struct(">qiIbB")
-_ATTRIBUTES_OF_SET = 7
-_LOG_APPEND = 8
 
 
 class _Message:
@@ -50,7 +48,9 @@ class _Message:
         self.magic: int
         self.offset: int
         self.attributes: int
-        self.offset, size, crc, self.magic, self.attributes = _START.unpack_from(data, start)
+        self.offset, size, crc, self.magic, self.attributes = MESSAGE_HEADER.unpack_from(
+            data, start
+        )
         if not SMALLEST <= size <= left - LOG_OVERHEAD:
             raise DecodeError(
                 f"size of the {what} is {size}, and {left - LOG_OVERHEAD} bytes are left",
@@ -79,8 +79,8 @@ class _Message:
             self.start += 8
 
     def key_and_value(self, data: bytes) -> tuple[bytes | None, bytes | None]:
-        key, position = self._blob(data, self.start, "key")
-        value, position = self._blob(data, position, "value")
+        key, position = message_blob(data, self.start, self.end, "key")
+        value, position = message_blob(data, position, self.end, "value")
         if position != self.end:
             raise DecodeError(
                 f"{self.end - position} bytes left in the message after its value",
@@ -89,32 +89,15 @@ class _Message:
             )
         return key, value
 
-    def _blob(self, data: bytes, start: int, what: str) -> tuple[bytes | None, int]:
-        left = self.end - start - 4
-        if left < 0:
-            raise DecodeError(f"{what} length is missing", path=what, offset=start,
-                              expected="an int32")  # fmt: skip
-        size = int.from_bytes(data[start : start + 4], "big", signed=True)
-        if size < 0:
-            return None, start + 4
-        if size > left:
-            raise DecodeError(
-                f"{what} needs {size} bytes, {left} left",
-                path=what,
-                offset=start,
-                expected=f"{size} bytes of {what}",
-            )
-        return data[start + 4 : start + 4 + size], start + 4 + size
-
     @property
     def compression(self) -> int:
-        return self.attributes & _ATTRIBUTES_OF_SET
+        return self.attributes & COMPRESSION
 
     @property
     def timestamp_type(self) -> TimestampType:
         if self.magic == 0:
             return "none"
-        return "log_append" if self.attributes & _LOG_APPEND else "create"
+        return "log_append" if self.attributes & LOG_APPEND else "create"
 
 
 def read_message(data: bytes, batch: Batch, limit: int) -> int:
@@ -236,7 +219,7 @@ def write_messages(batch: Batch) -> bytes:
     """
     _check(batch)
     plain = batch.compression == "none"
-    append = _LOG_APPEND if batch.magic == 1 and batch.timestamp_type == "log_append" else 0
+    append = LOG_APPEND if batch.magic == 1 and batch.timestamp_type == "log_append" else 0
     if plain:
         return _messages(batch, batch.records, append, 0)
     wrapper_offset = batch.last_offset

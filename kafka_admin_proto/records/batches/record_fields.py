@@ -1,40 +1,37 @@
-"""The bytes of one record beside its fields, and what Kafka's own records say."""
+"""Rows that explain the bytes of one record, with the contents of Kafka's own records."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batches.control import read_control_key, read_control_record
 from kafka_admin_proto.records.batches.layout import CONTROL, LOG_APPEND
+from kafka_admin_proto.records.batches.record_steps import (
+    RecordPart,
+    message_blob,
+    record_parts,
+)
 from kafka_admin_proto.records.segments.known_topics import KNOWN_TOPICS, read_known_record
 from kafka_admin_proto.render.explain import ExplainedRow, Kind
 from kafka_admin_proto.render.meanings import size, timestamp
 from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.secrets import MASK
-from kafka_admin_proto.wire.varint import VARINT_BYTES, VARLONG_BYTES, unzigzag, varint_at
 
 _INT64 = range(-(1 << 63), 1 << 63)
-
-
-class Damage(Exception):
-    """Reading a record ends in the field of that name."""
-
-    def __init__(self, field: str, fault: str) -> None:
-        self.field = field
-        self.fault = fault
+#: The type of keys and values in a record of magic 2.
+_BLOB = "VARINT_BYTES"
 
 
 class RecordFields:
     """Explains records in ``data``.
 
-    With ``secret`` keys, values and headers are masked, and all of what cannot be told apart.
-    ``topic`` makes the records of Kafka's own topics readable, the secrets in them masked if
-    ``mask``.
+    With ``secret``, keys, values and headers are masked, and so are bytes that could not be read.
+    If ``topic`` is one of Kafka's own, the meaning of a key or value is its message; the secrets in
+    the message are masked with ``mask``.
     """
 
     def __init__(self, data: bytes, topic: str | None, *, secret: bool, mask: bool) -> None:
@@ -51,71 +48,66 @@ class RecordFields:
             for row in self._fields(path, at, end, values):
                 yield row
                 at = row.end
-        except Damage as damage:
-            yield self.damage(f"{path}.{damage.field}", at, end, damage.fault)
-            return
-        if at < end:
-            yield self.damage(f"{path}.left_over", at, end, "left after the record's headers")
+        except DecodeError as error:
+            yield self.damage(f"{path}.{error.path}", at, end, error.fault)
 
     def _fields(
         self, path: str, at: int, end: int, values: dict[str, int]
     ) -> Iterator[ExplainedRow]:
-        if at >= end:
-            raise Damage("attributes", "the record ends before its attributes")
-        number = self.data[at]
-        yield ExplainedRow(at, at + 1, f"{path}.attributes", "INT8", number, "not used")
-        at += 1
-        own_time = not values["attributes"] & LOG_APPEND
-        number, stop = self.number(at, end, "timestamp_delta", most=VARLONG_BYTES)
-        time = values["base_timestamp"] + number if own_time else values["max_timestamp"]
-        if time not in _INT64:
-            raise Damage("timestamp_delta", f"its timestamp is {time}, beyond an int64")
-        words = "none" if time == -1 else timestamp(time)
-        if not own_time:
-            words += ", that of the append"
-        yield ExplainedRow(at, stop, f"{path}.timestamp_delta", "VARLONG", number, words)
-        at = stop
-        number, stop = self.number(at, end, "offset_delta")
-        words = f"offset {values['base_offset'] + number}"
-        yield ExplainedRow(at, stop, f"{path}.offset_delta", "VARINT", number, words)
-        at = stop
-        is_control = bool(values["attributes"] & CONTROL)
-        for row in self.key_and_value(path, at, end, is_control=is_control):
-            yield row
-            at = row.end
-        count, stop = self.number(at, end, "headers")
-        if not 0 <= count <= end - stop:
-            raise Damage("headers", f"their count is {count}, {size(end - stop)} left")
-        shown = f"{count} item{'s' * (count != 1)}"
-        yield ExplainedRow(at, stop, f"{path}.headers", "ARRAY of HEADER", shown, "")
-        at = stop
-        for index in range(count):
-            header = f"headers[{index}]"
-            for name in ("key", "value"):
-                row, blob = self.blob(path, f"{header}.{name}", at, end)
-                if name == "key" and blob is None:
-                    raise Damage(f"{header}.key", "its length is negative, and it cannot be null")
-                yield row
-                at = row.end
+        parts = record_parts(self.data, at, end)
+        for part in parts:
+            field, value = f"{path}.{part.name}", part.value
+            match part.name:
+                case "attributes":
+                    yield ExplainedRow(part.start, part.end, field, "INT8", value, "not used")
+                case "timestamp_delta":
+                    words = _timestamp_meaning(part, values)
+                    yield ExplainedRow(part.start, part.end, field, "VARLONG", value, words)
+                case "offset_delta":
+                    words = f"offset {values['base_offset'] + value}"
+                    yield ExplainedRow(part.start, part.end, field, "VARINT", value, words)
+                case "key":
+                    is_control = bool(values["attributes"] & CONTROL)
+                    yield from self._key_and_value(path, part, parts, is_control=is_control)
+                case "headers":
+                    items = f"{value} item{'s' * (value != 1)}"
+                    yield ExplainedRow(part.start, part.end, field, "ARRAY of HEADER", items, "")
+                case _:
+                    yield self.blob(path, part)
 
-    def key_and_value(
-        self, path: str, at: int, end: int, *, is_control: bool = False, fixed: bool = False
-    ) -> Iterator[ExplainedRow]:
-        """Two rows, with what they say in words; raises Damage after those that are good."""
-        key_row, key = self.blob(path, "key", at, end, fixed=fixed)
+    def message(self, path: str, at: int, end: int) -> Iterator[ExplainedRow]:
+        """Key and value of a message of magic 0 or 1. Raises DecodeError after what is good."""
+        parts = self.message_parts(at, end)
+        return self._key_and_value(path, next(parts), parts, kind="BYTES")
+
+    def message_parts(self, at: int, end: int) -> Iterator[RecordPart]:
+        """Key and value of a message of magic 0 or 1 as parts. Raises DecodeError."""
+        for name in ("key", "value"):
+            value, stop = message_blob(self.data, at, end, name)
+            yield RecordPart(name, at, stop, value)
+            at = stop
+
+    def _key_and_value(
+        self, path: str, key: RecordPart, parts: Iterator[RecordPart], *,
+        is_control: bool = False, kind: str = _BLOB,
+    ) -> Iterator[ExplainedRow]:  # fmt: skip
+        """Rows for the key and the value, which is the next of ``parts``, with their meanings.
+
+        Raises DecodeError after the key's row if the value is damaged.
+        """
+        key_row = self.blob(path, key, kind)
         try:
-            value_row, value = self.blob(path, "value", key_row.end, end, fixed=fixed)
-        except Damage:
+            value = next(parts)
+        except DecodeError:
             yield key_row
             raise
-        words: Callable[[bytes | None, bytes | None], tuple[str, str]] | None = None
+        meanings = ("", "")
         if is_control:
-            words = self._of_control
+            meanings = self._of_control(key.value, value.value)
         elif self.topic in KNOWN_TOPICS:
-            words = self._of_known
-        of_key, of_value = words(key, value) if words is not None else ("", "")
-        yield _also(key_row, of_key)
-        yield _also(value_row, of_value)
+            meanings = self._of_known(key.value, value.value)
+        yield _also(key_row, meanings[0])
+        yield _also(self.blob(path, value, kind), meanings[1])
 
     def _of_control(self, key: bytes | None, value: bytes | None) -> tuple[str, str]:
         try:
@@ -145,39 +137,16 @@ class RecordFields:
         shown = codec(type(message), version).to_json(message, mask=self.mask)
         return f"{message.message_name} v{version} {compact_json(shown)}"
 
-    def number(self, at: int, end: int, field: str, *, most: int = VARINT_BYTES) -> tuple[int, int]:
-        """A signed varint of ``most`` bytes at most, and where it ends."""
-        bits = (1 << (32 if most == VARINT_BYTES else 64)) - 1  # the others fall away in Java
-        with contextlib.suppress(IndexError):
-            value, behind = varint_at(self.data, at, most, bits)
-            if behind <= end:
-                return unzigzag(value), behind
-        cut = end - at < most
-        raise Damage(field, "it ends too early" if cut else f"a varint beyond {most} bytes")
-
-    def blob(
-        self, path: str, field: str, at: int, end: int, *, fixed: bool = False
-    ) -> tuple[ExplainedRow, bytes | None]:
-        """Length and bytes of a key or value: text as JSON, else how many they are."""
-        if not fixed:
-            length, start = self.number(at, end, field)
-        elif end - at < 4:
-            raise Damage(field, "it ends too early")
-        else:
-            start = at + 4
-            length = int.from_bytes(self.data[at:start], "big", signed=True)
-        kind = "BYTES" if fixed else "VARINT_BYTES"
-        path = f"{path}.{field}"
-        if length < 0:
-            meaning = f"length {length} is null"
-            return ExplainedRow(at, start, path, kind, None, meaning), None
-        if length > end - start:
-            raise Damage(field, f"it needs {size(length)}, {end - start} left")
-        stop = start + length
-        data = self.data[start:stop]
+    def blob(self, path: str, part: RecordPart, kind: str = _BLOB) -> ExplainedRow:
+        """The row of a key or value: text as JSON, other bytes by their number."""
+        data: bytes | None = part.value
+        path = f"{path}.{part.name}"
+        if data is None:
+            return ExplainedRow(part.start, part.end, path, kind, None, "a negative length is null")
         if self.secret:
-            return self.row(path, at, stop, kind, None, ""), data
-        return ExplainedRow(at, stop, path, kind, _text(data), f"length {length}"), data
+            return self.row(path, part.start, part.end, kind, None, "")
+        meaning = f"length {len(data)}"
+        return ExplainedRow(part.start, part.end, path, kind, _text(data), meaning)
 
     def row(
         self, path: str, at: int, end: int, type_: str, value: Any, meaning: str,
@@ -189,6 +158,18 @@ class RecordFields:
 
     def damage(self, path: str, at: int, end: int, fault: str) -> ExplainedRow:
         return self.row(path, at, end, "", None, fault, "damage")
+
+
+def _timestamp_meaning(part: RecordPart, values: dict[str, int]) -> str:
+    """The timestamp of a record, by its delta and its batch. Raises DecodeError beyond an int64."""
+    own_time = not values["attributes"] & LOG_APPEND
+    time = values["base_timestamp"] + part.value if own_time else values["max_timestamp"]
+    if time not in _INT64:
+        raise DecodeError(
+            f"its timestamp is {time}, beyond an int64", path=part.name, offset=part.start
+        )
+    words = "none" if time == -1 else timestamp(time)
+    return words if own_time else f"{words}, that of the append"
 
 
 def _also(row: ExplainedRow, words: str) -> ExplainedRow:

@@ -1,9 +1,9 @@
-"""The records inside a batch of magic 2: varints throughout (``DefaultRecord`` in Kafka).
+"""The records inside a batch of magic 2 (``DefaultRecord`` in Kafka), whose numbers are varints.
 
     size, attributes (unused), timestamp delta, offset delta, key, value, headers
 
-One tight loop reads them; where it stumbles, the record is read once more, step by step, to say
-what is wrong with it and where.
+One tight loop reads the records. If it fails, `record_steps` reads the record once more, field by
+field, and its error says which field is wrong.
 """
 
 from __future__ import annotations
@@ -13,12 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_admin_proto.errors import DecodeError, EncodeError
 from kafka_admin_proto.records.batches.model import Record
+from kafka_admin_proto.records.batches.record_steps import (
+    INT_BITS,
+    LONG_BITS,
+    bytes_text,
+    record_length,
+    record_parts,
+)
 from kafka_admin_proto.wire.engine import compiled
 from kafka_admin_proto.wire.varint import (
     VARINT_BYTES,
     VARLONG_BYTES,
     encode_varint,
-    unzigzag,
     varint_at,
 )
 
@@ -27,10 +33,13 @@ if TYPE_CHECKING:
 
 _LOWEST_LONG, _HIGHEST_LONG = -(1 << 63), (1 << 63) - 1
 _LOWEST_INT, _HIGHEST_INT = -(1 << 31), (1 << 31) - 1
-#: Bits beyond those of an int or a long fall away, as they do in Java.
-_INT_BITS, _LONG_BITS = (1 << 32) - 1, (1 << 64) - 1
 #: A base timestamp and a delta's zigzag form of less than this make no sum beyond int64.
 _FAR = 1 << 62
+#: Parts of a record → the field of `Record` in an error's path; "" is the record itself.
+_FIELDS = {
+    "length": "", "attributes": "", "left_over": "",
+    "timestamp_delta": "timestamp", "offset_delta": "offset",
+}  # fmt: skip
 #: What is decompressed may hold one record or header for so many bytes of its limit: many tiny
 #: ones would take a multiple of the limit as Python values.
 BYTES_PER_ITEM = 64
@@ -92,7 +101,7 @@ def read_records_v2(
                     n += (m << 7) - 128
                     p += 1
                 else:
-                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, INT_BITS)
             stop = p + (n >> 1)
             if n & 1 or stop > end:
                 break
@@ -106,7 +115,7 @@ def read_records_v2(
                     n += (m << 7) - 128
                     p += 1
                 else:
-                    n, p = varint_at(data, p - 1, VARLONG_BYTES, _LONG_BITS)
+                    n, p = varint_at(data, p - 1, VARLONG_BYTES, LONG_BITS)
                     wraps = wraps or n > _FAR
             timestamp = base_timestamp + (n >> 1 ^ -(n & 1)) if append_time is None else append_time
 
@@ -118,7 +127,7 @@ def read_records_v2(
                     n += (m << 7) - 128
                     p += 1
                 else:
-                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, INT_BITS)
             offset = base_offset + (n >> 1 ^ -(n & 1))
 
             n = data[p]
@@ -129,7 +138,7 @@ def read_records_v2(
                     n += (m << 7) - 128
                     p += 1
                 else:
-                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, INT_BITS)
             if n & 1:
                 key = None
             else:
@@ -147,7 +156,7 @@ def read_records_v2(
                     n += (m << 7) - 128
                     p += 1
                 else:
-                    n, p = varint_at(data, p - 1, VARINT_BYTES, _INT_BITS)
+                    n, p = varint_at(data, p - 1, VARINT_BYTES, INT_BITS)
             if n & 1:
                 value = None
             else:
@@ -163,7 +172,7 @@ def read_records_v2(
                     break
                 add(Record(offset, timestamp, key, value))
                 continue
-            n, p = varint_at(data, p, VARINT_BYTES, _INT_BITS)
+            n, p = varint_at(data, p, VARINT_BYTES, INT_BITS)
             items -= n >> 1
             if n & 1 or n >> 1 > stop - p or items < 0:
                 break
@@ -176,7 +185,7 @@ def read_records_v2(
             if p == end or count == 0:  # of an empty batch Kafka does not look further either
                 return
             raise DecodeError(
-                f"{_bytes(end - p)} left after its {count} records",
+                f"{bytes_text(end - p)} left after its {count} records",
                 offset=p,
                 expected="the end of the batch",
             )
@@ -195,12 +204,12 @@ def _headers(
     """The headers that fill a record to its end; None or IndexError where they do not."""
     headers: list[tuple[str, Any]] = []
     for _ in range(count):
-        n, p = varint_at(data, p, VARINT_BYTES, _INT_BITS)
+        n, p = varint_at(data, p, VARINT_BYTES, INT_BITS)
         q = p + (n >> 1)
         if n & 1 or q > stop:
             return None
         name = bytes(data[p:q]).decode("utf-8", "surrogateescape")
-        n, p = varint_at(data, q, VARINT_BYTES, _INT_BITS)
+        n, p = varint_at(data, q, VARINT_BYTES, INT_BITS)
         if n & 1:
             headers.append((name, None))
         else:
@@ -212,85 +221,29 @@ def _headers(
     return tuple(headers) if p == stop else None
 
 
-class _Step:
-    """Reads one record step by step; each error says which step."""
-
-    def __init__(self, data: Any, offset: int, path: str) -> None:
-        self.data = data
-        self.offset = offset
-        self.path = path
-        self.end = len(data)
-
-    def number(self, what: str, step: str, size: int = VARINT_BYTES) -> int:
-        start = self.offset
-        try:
-            bits = _INT_BITS if size == VARINT_BYTES else _LONG_BITS
-            value, self.offset = varint_at(self.data, start, size, bits)
-            if self.offset > self.end:
-                raise IndexError
-        except IndexError:
-            left = self.end - start
-            fault = f"is a varint of more than {size} bytes" if left >= size else "ends too early"
-            raise self.error(f"{what} {fault}", step, start, f"a varint ({what})") from None
-        return unzigzag(value)
-
-    def blob(self, what: str, step: str, *, nullable: bool = True) -> None:
-        start = self.offset
-        size = self.number(f"{what} length", step)
-        if size < 0:
-            if nullable:
-                return
-            raise self.error(f"{what} length is {size}", step, start, "0 or more")
-        if size > self.end - self.offset:
-            raise self.error(
-                f"{what} needs {_bytes(size)}, {self.end - self.offset} left",
-                step,
-                start,
-                f"{_bytes(size)} of {what}",
-            )
-        self.offset += size
-
-    def error(self, fault: str, step: str, offset: int, expected: str) -> DecodeError:
-        path = f"{self.path}.{step}" if step else self.path
-        return DecodeError(fault, path=path, offset=offset, expected=expected)
-
-
 def _explain(data: Any, start: int, index: int, items: int) -> None:
-    """Raise the error that describes what is wrong with the record at ``start``."""
-    step = _Step(data, start, f"records[{index}]")
-    size = step.number("record size", "")
-    if not 0 <= size <= step.end - step.offset:
-        raise step.error(
-            f"record size is {size}, and {_bytes(step.end - step.offset)} are left",
-            "",
-            start,
-            "a record within its batch",
-        )
-    step.end = step.offset + size
-    if not size:
-        raise step.error("attributes are missing", "", step.offset, "a byte of attributes")
-    step.offset += 1
-    step.number("timestamp delta", "timestamp", 10)
-    step.number("offset delta", "offset")
-    step.blob("key", "key")
-    step.blob("value", "value")
-    place = step.offset
-    count = step.number("count of headers", "headers")
-    if not 0 <= count <= step.end - step.offset:
-        raise step.error(
-            f"count of headers is {count}, and {_bytes(step.end - step.offset)} are left",
-            "headers",
-            place,
-            "a count that fits the record",
-        )
-    if items < 0:
-        raise _too_many(count, place)
-    for number in range(count):
-        step.blob("header key", f"headers[{number}]", nullable=False)
-        step.blob("header value", f"headers[{number}]")
-    raise step.error(
-        f"{_bytes(step.end - step.offset)} left in the record", "", step.offset, "its end"
-    )
+    """Raise the error of the record at ``start``, which the fast loop could not read.
+
+    ``items`` is the number of records and headers that the limit still has room for.
+    """
+    try:
+        length = record_length(data, start, len(data))
+        for part in record_parts(data, length.end, length.end + length.value):
+            if part.name == "headers" and items < 0:
+                too_many = _too_many(part.value, part.start)
+                break
+        else:
+            raise AssertionError(f"the record at byte {start} has no fault")
+    except DecodeError as error:
+        field = _FIELDS.get(error.path, error.path.partition(".")[0])
+        error.path = f"records[{index}].{field}".rstrip(".")
+        raise
+    raise too_many
+
+
+def limit_bytes(record: Record) -> int:
+    """The bytes that a record counts against the limit for decompressed data."""
+    return BYTES_PER_ITEM + len(record.key or b"") + len(record.value or b"")
 
 
 def _too_many(count: int, offset: int) -> DecodeError:
@@ -299,10 +252,6 @@ def _too_many(count: int, offset: int) -> DecodeError:
         offset=offset,
         expected="fewer, or a higher limit",
     )
-
-
-def _bytes(count: int) -> str:
-    return f"{count} byte{'s' * (count != 1)}"
 
 
 def write_records_v2(

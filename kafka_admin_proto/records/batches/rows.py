@@ -15,19 +15,24 @@ from typing import Any
 from kafka_admin_proto.errors import DecodeError, MissingExtraError
 from kafka_admin_proto.records.batches import layout as layouts
 from kafka_admin_proto.records.batches.batches import read_records
-from kafka_admin_proto.records.batches.layout import Layout, field_meaning
+from kafka_admin_proto.records.batches.layout import Layout
 from kafka_admin_proto.records.batches.message_sets import LOG_OVERHEAD, SMALLEST
 from kafka_admin_proto.records.batches.model import (
     COMPRESSIONS,
     DEFAULT_DECOMPRESSED_LIMIT,
-    Batch,
     Record,
 )
-from kafka_admin_proto.records.batches.record_fields import Damage, RecordFields
-from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM
+from kafka_admin_proto.records.batches.record_fields import RecordFields
+from kafka_admin_proto.records.batches.record_format import limit_bytes
+from kafka_admin_proto.records.batches.record_steps import record_length
 from kafka_admin_proto.render.explain import ExplainedRow, Kind
-from kafka_admin_proto.render.meanings import size
+from kafka_admin_proto.render.meanings import size, timestamp
 
+_FLAGS = {
+    layouts.TRANSACTIONAL: "transactional",
+    layouts.CONTROL: "control",
+    layouts.DELETE_HORIZON: "with a delete horizon",
+}
 _OFFSETS = range(-(1 << 63) + (1 << 32) + 1, (1 << 63) - 1 - (1 << 32))
 
 
@@ -132,7 +137,7 @@ class BatchRows:
                 return
             stop = at + struct.calcsize(form)
             value: Any = values[name]
-            meaning = field_meaning(name, values)
+            meaning = _field_meaning(name, values)
             wrong = False
             if name == "records":
                 value = f"{value} item{'s' * (value != 1)}"
@@ -170,17 +175,14 @@ class BatchRows:
         while index < count and at < end:
             record = f"{path}.records[{index}]"
             try:
-                length, place = self._fields.number(at, end, "length")
-                if not 0 <= length <= end - place:
-                    left = size(end - place)
-                    raise Damage("length", f"its length is {length}, {left} left")
-            except Damage as damage:
-                yield self._damage(f"{record}.{damage.field}", at, end, damage.fault)
+                length = record_length(self.data, at, end)
+            except DecodeError as error:
+                yield self._damage(f"{record}.{error.path}", at, end, error.fault)
                 return
-            meaning = f"{size(length)} follow"
-            yield ExplainedRow(at, place, f"{record}.length", "VARINT", length, meaning)
-            at = place + length
-            yield from self._fields.record(record, place, at, values)
+            meaning = f"{size(length.value)} follow"
+            yield ExplainedRow(at, length.end, f"{record}.length", "VARINT", length.value, meaning)
+            at = length.end + length.value
+            yield from self._fields.record(record, length.end, at, values)
             index += 1
         if index < count:
             fault = f"the batch says that it has {count} records, and it ends after {index}"
@@ -192,27 +194,26 @@ class BatchRows:
         self, path: str, start: int, at: int, end: int, values: dict[str, int]
     ) -> Iterator[ExplainedRow]:
         """Key and value of a message of magic 0 or 1, which begins at ``start``."""
-        fields = self._fields
         try:
             if not values["attributes"] & layouts.COMPRESSION:
-                rows = fields.key_and_value(path, at, end, fixed=True)
-                for row in rows:
+                for row in self._fields.message(path, at, end):
                     yield row
                     at = row.end
             else:
-                key, _ = fields.blob(path, "key", at, end, fixed=True)
-                yield key
-                at = key.end
-                value, packed = fields.blob(path, "value", at, end, fixed=True)
-                if packed is None:
-                    raise Damage("value", "a compressed message set is null")
-                words = f"length {len(packed)}"
-                yield ExplainedRow(at, at + 4, f"{path}.value", "BYTES", size(len(packed)), words)
+                parts = self._fields.message_parts(at, end)
+                yield self._fields.blob(path, next(parts), "BYTES")
+                value = next(parts)
+                at = value.start
+                if value.value is None:
+                    raise DecodeError("a compressed message set is null", path="value")
+                length = len(value.value)
+                meaning = f"length {length}"
+                yield ExplainedRow(at, at + 4, f"{path}.value", "BYTES", size(length), meaning)
                 batch = self.data[start:end]
                 yield self._compressed(path, at + 4, value.end, batch, values["attributes"])
                 at = value.end
-        except Damage as damage:
-            yield self._damage(f"{path}.{damage.field}", at, end, damage.fault)
+        except DecodeError as error:
+            yield self._damage(f"{path}.{error.path}", at, end, error.fault)
             return
         if at < end:
             yield self._damage(f"{path}.left_over", at, end, "left after the message's value")
@@ -223,7 +224,7 @@ class BatchRows:
         """One row for what is compressed, with what it holds; ``batch`` is all of its batch."""
         path = f"{path}.compressed_records"
         (read,) = read_records(batch, limit=self.left).batches
-        self.left = max(self.left - _size_of(read), 0)
+        self.left = max(self.left - sum(map(limit_bytes, read.records)), 0)
         number = attributes & layouts.COMPRESSION
         holds: str = COMPRESSIONS[number] if number < len(COMPRESSIONS) else ""
         if read.records:
@@ -251,6 +252,36 @@ def _payload(record: Record) -> int:
     return len(record.key or b"") + len(record.value or b"")
 
 
-def _size_of(batch: Batch) -> int:
-    """What a batch's records take of the limit."""
-    return sum(BYTES_PER_ITEM + _payload(record) for record in batch.records)
+def _field_meaning(name: str, values: dict[str, int]) -> str:
+    """The meaning of a field; ``values`` are the values of all fields that were read."""
+    value = values[name]
+    match name:
+        case "batch_length" | "message_size":
+            return f"{size(value)} follow" if value >= 0 else ""
+        case "magic":
+            return "a record batch" if value == 2 else "a message of the older formats"
+        case "attributes":
+            return _attributes_meaning(value, values["magic"])
+        case "last_offset_delta":
+            return f"last offset {values['base_offset'] + value}"
+        case "base_timestamp" if values["attributes"] & layouts.DELETE_HORIZON:
+            return f"delete horizon: tombstones may go from {timestamp(value)} on"
+        case "base_timestamp" | "max_timestamp" | "timestamp":
+            return "none" if value == -1 else timestamp(value)
+        case "partition_leader_epoch":
+            return "not known" if value == -1 else ""
+        case "producer_id" | "producer_epoch" | "base_sequence":
+            return "none: no idempotent producer" if value == -1 else ""
+    return ""
+
+
+def _attributes_meaning(value: int, magic: int) -> str:
+    number = value & layouts.COMPRESSION
+    words = [COMPRESSIONS[number] if number < len(COMPRESSIONS) else f"compression {number}?"]
+    if number == 0:
+        words = ["not compressed"]
+    if magic > 0:
+        words.append("log append time" if value & layouts.LOG_APPEND else "create time")
+    if magic == 2:
+        words += [name for bit, name in _FLAGS.items() if value & bit]
+    return ", ".join(words)

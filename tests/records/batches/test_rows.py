@@ -206,20 +206,30 @@ def check_damage(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("data", "path", "start", "words"),
     [
-        (v2(b"\x0e\x00\x00\x00\x01\x01\x00\x07"), "records[0].left_over", 68, "left after the"),
-        (v2(b"\x0c\x00\x00\x00\x01\x62\x00"), "records[0].value", 66, "it needs 49 bytes, 1 left"),
+        (
+            v2(b"\x0e\x00\x00\x00\x01\x01\x00\x07"),
+            "records[0].left_over",
+            68,
+            "1 byte left in the record",
+        ),
+        (
+            v2(b"\x0c\x00\x00\x00\x01\x62\x00"),
+            "records[0].value",
+            66,
+            "value needs 49 bytes, 1 left",
+        ),
         (
             v2(b"\x0c\x00\x00\x00\x01\x01\x08"),
             "records[0].headers",
             67,
-            "their count is 4, 0 bytes left",
+            "count of headers is 4, and 0 bytes are left",
         ),
-        (v2(b"\x7f\x00"), "records[0].length", 61, "its length is -64, 1 byte left"),
+        (v2(b"\x7f\x00"), "records[0].length", 61, "record size is -64, and 1 byte are left"),
         (v2(b"", count=-2), "records[0]", 61, "the count of records is -2"),
         (v2(b"\x0c\x00\x00\x00\x01\x01\x00", count=2), "records[1]", 68, "it ends after 1"),
         (v2(b"abc", compression=7), "compressed_records", 61, "7"),
         (v2(b"abc", compression=1), "compressed_records", 61, "gzip"),
-        (v1(b"\xff\xff\xff\xff\0\0\0\x09ab", magic=0), "value", 22, "it needs 9 bytes, 2 left"),
+        (v1(b"\xff\xff\xff\xff\0\0\0\x09ab", magic=0), "value", 22, "value needs 9 bytes, 2 left"),
         (v1(b"\xff" * 8, magic=0, attributes=1), "value", 22, "set is null"),
     ],
 )
