@@ -81,14 +81,10 @@ class Broker:
                 return control.stop_replica_by_id(state, body)
             case FetchRequest():
                 return fetch(state, body, version)
-            case ListOffsetsRequest():
+            case ListOffsetsRequest() | ListByIdRequest():
                 return offsets.list_offsets(state, body)
-            case ListByIdRequest():
-                return offsets.list_offsets_by_id(state, body)
-            case OffsetForLeaderEpochRequest():
+            case OffsetForLeaderEpochRequest() | EpochsByIdRequest():
                 return offsets.offset_for_leader_epoch(state, body)
-            case EpochsByIdRequest():
-                return offsets.offset_for_leader_epoch_by_id(state, body)
             case ProduceRequest():
                 return produce(state, body)
             case AlterReplicaLogDirsRequest():

@@ -1,8 +1,9 @@
-"""ListOffsets and OffsetForLeaderEpoch, by name as shipped and by id as the text has them."""
+"""ListOffsets and OffsetForLeaderEpoch: by topic name as shipped, by topic id as in the text."""
 
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from kafka_admin_proto.messages.kip_516 import (
     ListOffsetsRequest as ListByIdRequest,
@@ -33,66 +34,76 @@ LATEST, EARLIEST = -1, -2
 _CONSUMER, _DEBUGGING = -1, -2
 
 
-def list_offsets(broker: BrokerState, body: ListOffsetsRequest) -> Message:
-    """Offsets by name."""
-    answer = ListOffsetsResponse()
+#: Request → the classes of its response, and of the response's topics and partitions.
+_ROWS: dict[type[Message], tuple[Any, Any, Any]] = {
+    ListOffsetsRequest: (
+        ListOffsetsResponse,
+        ListOffsetsResponse.ListOffsetsTopicResponse,
+        ListOffsetsResponse.ListOffsetsPartitionResponse,
+    ),
+    ListByIdRequest: (ListByIdResponse, ListByIdResponse.Topic, ListByIdResponse.Partition),
+    OffsetForLeaderEpochRequest: (
+        OffsetForLeaderEpochResponse,
+        OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult,
+        OffsetForLeaderEpochResponse.EpochEndOffset,
+    ),
+    EpochsByIdRequest: (EpochsByIdResponse, EpochsByIdResponse.Topic, EpochsByIdResponse.Partition),
+}
+
+
+def list_offsets(broker: BrokerState, body: ListOffsetsRequest | ListByIdRequest) -> Message:
+    """Offsets of partitions. By id, a stale replica does not answer for a new topic of its name."""
+    response_class, topic_row, partition_row = _ROWS[type(body)]
+    topics = []
     for topic in body.topics:
-        row = ListOffsetsResponse.ListOffsetsTopicResponse(topic.name)
-        for each in topic.partitions:
-            replica = broker.hosted((topic.name, each.partition_index))
-            code, offset, epoch = _offset(replica, each, body.replica_id)
-            row.partitions.append(
-                ListOffsetsResponse.ListOffsetsPartitionResponse(
-                    partition_index=each.partition_index,
+        rows = []
+        for asked in topic.partitions:
+            replica = _hosted(broker, topic, asked.partition_index)
+            code, offset, epoch = _offset(replica, asked, body.replica_id)
+            rows.append(
+                partition_row(
+                    partition_index=asked.partition_index,
                     error_code=code,
+                    timestamp=UNDEFINED,
                     offset=offset,
                     leader_epoch=epoch,
                 )
             )
-        answer.topics.append(row)
-    return answer
+        topics.append(topic_row(_name_or_id(topic), rows))
+    response: Message = response_class(topics=topics)
+    return response
 
 
-def list_offsets_by_id(broker: BrokerState, body: ListByIdRequest) -> Message:
-    """Offsets by id: a stale replica does not answer for the topic that has its name now."""
-    answer = ListByIdResponse()
+def offset_for_leader_epoch(
+    broker: BrokerState, body: OffsetForLeaderEpochRequest | EpochsByIdRequest
+) -> Message:
+    """The end offset of a leader epoch in each partition."""
+    response_class, topic_row, partition_row = _ROWS[type(body)]
+    topics = []
     for topic in body.topics:
-        row = ListByIdResponse.Topic(topic.topic_id)
-        for each in topic.partitions:
-            replica = broker.hosted_by_id(topic.topic_id, each.partition_index)
-            code, offset, epoch = _offset(replica, each, body.replica_id)
-            row.partitions.append(
-                ListByIdResponse.Partition(each.partition_index, code, UNDEFINED, offset, epoch)
-            )
-        answer.topics.append(row)
-    return answer
+        rows = []
+        for asked in topic.partitions:
+            code, epoch, end = _end(_hosted(broker, topic, asked.partition), asked)
+            rows.append(partition_row(code, asked.partition, epoch, end))
+        topics.append(topic_row(_name_or_id(topic), rows))
+    response: Message = response_class(topics=topics)
+    return response
 
 
-def offset_for_leader_epoch(broker: BrokerState, body: OffsetForLeaderEpochRequest) -> Message:
-    """Ends of leader epochs by name."""
-    answer = OffsetForLeaderEpochResponse()
-    for topic in body.topics:
-        row = OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult(topic.topic)
-        for each in topic.partitions:
-            code, epoch, end = _end(broker.hosted((topic.topic, each.partition)), each)
-            row.partitions.append(
-                OffsetForLeaderEpochResponse.EpochEndOffset(code, each.partition, epoch, end)
-            )
-        answer.topics.append(row)
-    return answer
+def _name_or_id(topic: Any) -> Any:
+    """The key of a topic in a request: an id in the text's versions, a name in shipped ones."""
+    for key in ("topic_id", "name", "topic"):
+        if hasattr(topic, key):
+            return getattr(topic, key)
+    raise TypeError(f"{type(topic).__name__} names no topic")
 
 
-def offset_for_leader_epoch_by_id(broker: BrokerState, body: EpochsByIdRequest) -> Message:
-    """Ends of leader epochs by id."""
-    answer = EpochsByIdResponse()
-    for topic in body.topics:
-        row = EpochsByIdResponse.Topic(topic.topic_id)
-        for each in topic.partitions:
-            replica = broker.hosted_by_id(topic.topic_id, each.partition)
-            code, epoch, end = _end(replica, each)
-            row.partitions.append(EpochsByIdResponse.Partition(code, each.partition, epoch, end))
-        answer.topics.append(row)
-    return answer
+def _hosted(broker: BrokerState, topic: Any, number: int) -> Replica | int:
+    """The replica of a partition that a request asks about, or the error code."""
+    key = _name_or_id(topic)
+    return (
+        broker.hosted_by_id(key, number) if isinstance(key, UUID) else broker.hosted((key, number))
+    )
 
 
 def _offset(replica: Replica | int, asked: Any, replica_id: int) -> tuple[int, int, int]:

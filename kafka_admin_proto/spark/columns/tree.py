@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count as counter
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -30,14 +29,16 @@ from kafka_admin_proto.spark.columns.leaves import (
     emit_compact,
     emit_head,
 )
+from kafka_admin_proto.spark.columns.plain_values import plain
 from kafka_admin_proto.spark.columns.types import UNKNOWN_TAGS
+from kafka_admin_proto.spark.columns.unknown_tags import UnknownTags
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob
 from kafka_admin_proto.wire.containers import NullableStruct, StructType
 from kafka_admin_proto.wire.emit import ReadEmitter
-from kafka_admin_proto.wire.fixed import FixedType, uuid_to_text
+from kafka_admin_proto.wire.fixed import FixedType
 from kafka_admin_proto.wire.member import Member
 from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.secrets import METADATA_TOPIC, METADATA_TOPIC_ID, TOPIC_NAMES
@@ -189,43 +190,6 @@ class Tagged(Listed):
         return arrays.spread(dense, places, count, absent)
 
 
-class Unknown(Listed):
-    """Tagged fields without a definition: the places of their structs, and tags with bytes.
-
-    ``secret``: the bytes may be a credential.
-    """
-
-    def __init__(self, names: Names, *, secret: bool) -> None:
-        super().__init__(names)
-        self.secret = secret
-        self.tags: list[tuple[int, bytes]] = []
-
-    def sinks(self) -> Iterator[tuple[str, Sink]]:
-        yield from super().sinks()
-        yield f"{self.name}t", self.tags.append
-
-    def undo(self, count: int) -> None:
-        while self.values and self.values[-1] >= count:
-            self.values.pop()
-        del self.tags[len(self.values) :]
-
-    def build(self, count: int, type_: Any, shown: Shown, hidden: Any) -> pa.Array:
-        if not self.values:
-            return pa.nulls(count, type_)
-        lengths = np.bincount(np.array(self.values, np.int64), minlength=count)
-        item = type_.value_type
-        columns = [
-            pa.array([tag for tag, _ in self.tags], item[0].type),
-            pa.array([data for _, data in self.tags], item[1].type),
-        ]
-        if self.secret and shown.mask:
-            columns[1] = arrays.masked(columns[1])
-        elif hidden is not None:
-            columns[1] = arrays.masked(columns[1], pa.array(hidden[self.values]))
-        items = pa.StructArray.from_arrays(columns, fields=list(item))
-        return arrays.list_array(lengths, lengths == 0, items, type_)
-
-
 class Fields(Column):
     """A struct: its runs and other columns in the order of the wire, then its tagged fields.
 
@@ -248,14 +212,14 @@ class Fields(Column):
         if [type(column) for _, column in self.parts] == [Run]:
             self.flat = self.parts[0][1]  # type: ignore[assignment]  # the line above says so
         self.tagged: list[Tagged] = []
-        self.unknown: Unknown | None = None
+        self.unknown: UnknownTags | None = None
         if struct.tagged is not None:
             if self.flat is not None:
                 self.flat.padding = 1
             if not self.parts:
                 self.parts.append((None, Ticks(names)))
             self.tagged = [Tagged(names, member) for member in struct.tagged.members.values()]
-            self.unknown = Unknown(names, secret=struct.secret_tags)
+            self.unknown = UnknownTags(names, secret=struct.secret_tags)
 
     def _columns(self) -> Iterator[Column]:
         yield from (column for _, column in self.parts)
@@ -292,7 +256,7 @@ class Fields(Column):
         with e.block(f"if {count}:"):
             self._emit_tags(e, count, self.unknown)
 
-    def _emit_tags(self, e: ReadEmitter, count: str, unknown: Unknown) -> None:
+    def _emit_tags(self, e: ReadEmitter, count: str, unknown: UnknownTags) -> None:
         """As ``TaggedFields.emit_read``."""
         assert self.struct.tagged is not None
         place, tag, size, end = (e.fresh(prefix) for prefix in "ikzq")
@@ -398,37 +362,6 @@ def column_of(wire_type: WireType, names: Names) -> Column:
 def columns_of(struct: StructType) -> Fields:
     """The columns of a whole message, empty; their names are the same each time."""
     return Fields(counter(), struct)
-
-
-def plain(wire_type: WireType, value: Any) -> Any:
-    """A value as builtins that Arrow's types take."""
-    return None if value is None else _PLAIN.visit(wire_type, value)
-
-
-class _Plain(Visitor[Any, Any]):
-    """``plain`` of what is not null."""
-
-    def struct(self, wire_type: StructType, context: Any) -> Any:
-        return {
-            member.json: plain(member.wire_type, getattr(context, member.attribute))
-            for member in wire_type.members
-            if member.wire_type is not None
-        }
-
-    def nullable_struct(self, wire_type: NullableStruct, context: Any) -> Any:
-        return self.visit(wire_type.struct, context)
-
-    def array(self, wire_type: Array, context: Any) -> Any:
-        return [plain(wire_type.element, item) for item in context]
-
-    def blob(self, wire_type: Blob, context: Any) -> Any:
-        return context
-
-    def scalar(self, wire_type: ScalarType, context: Any) -> Any:
-        return uuid_to_text(context) if isinstance(context, UUID) else context
-
-
-_PLAIN = _Plain()
 
 
 def _true(flags: pa.Array) -> Any:

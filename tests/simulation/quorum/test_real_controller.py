@@ -18,7 +18,6 @@ from kafka_admin_proto.messages import begin_quorum_epoch_request as begin
 from kafka_admin_proto.messages import end_quorum_epoch_request as end
 from kafka_admin_proto.messages import vote_request as vote
 from kafka_admin_proto.schema.scalars import ZERO_UUID
-from kafka_admin_proto.simulation.quorum.shipped import QuorumRequest, QuorumResponse, ShippedVoter
 from kafka_admin_proto.simulation.quorum.state import InconsistentLeaderError, LogEnd
 from tests.everything import SEED
 from tests.oracle import require_oracle
@@ -31,6 +30,7 @@ from tests.simulation.quorum.controller import (
     RealController,
     real_controller,
 )
+from tests.simulation.quorum.shipped_voter import QuorumRequest, QuorumResponse, ShippedVoter
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
 _BY_HAND = "KAFKA_ADMIN_PROTO_VOTES"
