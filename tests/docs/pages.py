@@ -5,8 +5,8 @@
 - A block with a title is written to the file of that name, which others may import.
 - Python runs, all blocks of a page in one namespace, ``await`` at the top included. What stands
   behind ``print(...)`` as a comment is what it prints.
-- In a console, lines behind ``$`` are commands: ``kap`` in this process, ``python`` and ``pytest``
-  in another. What follows is their output; ``…`` stands for anything. ``localhost:9092`` is a
+- In a console, lines behind ``$`` are commands: ``kap`` in this process, but for commands that
+  start Spark, ``python`` and ``pytest`` in another. What follows is their output; ``…`` stands for anything. ``localhost:9092`` is a
   cluster of its own for the page.
 - Each line of a block in ``sh`` is a command that succeeds.
 - ``<!-- not run: reason -->`` in front of a block leaves it out.
@@ -24,7 +24,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,9 @@ _PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 #: New topics have other ids each time.
 _TOPIC_ID = re.compile(r"(?<![\w-])[A-Za-z0-9_-]{22}(?![\w-])")
 _SAME_ID = "A" * 22
-_SECONDS = 60
+_SECONDS = 300
+#: Commands of ``kap`` that end the Spark session of their process, which may be that of the tests.
+_WITH_SPARK = {"pipeline", "report"}
 #: Of pytest, what pages need: the other plugins that are installed here take seconds to start.
 _PLUGINS = ("-p", "no:cacheprovider", "-p", "kafka_admin_proto.testing.pytest_plugin")
 
@@ -79,8 +81,11 @@ def code_blocks(text: str) -> list[CodeBlock]:
     return found
 
 
-def run_page(file: Path, folder: Path) -> None:
-    """Run all blocks of a page; raises AssertionError for what is otherwise than it says."""
+def run_page(file: Path, folder: Path, replaced: Mapping[str, str] | None = None) -> None:
+    """Run all blocks of a page; raises AssertionError for what is otherwise than it says.
+
+    ``replaced`` are texts of the page and what the test has in their place.
+    """
     text = file.read_text("utf-8")
     for name in ("samples", "schemas", "tests/records/data"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -89,23 +94,25 @@ def run_page(file: Path, folder: Path) -> None:
         (folder / each.name).symlink_to(each)
     names: dict[str, Any] = {"__name__": file.stem}
     with contextlib.chdir(folder), imports_from(folder), contextlib.ExitStack() as stack:
-        address = ""
+        texts = dict(replaced or {})
         if ADDRESS in text:
-            address = stack.enter_context(SyncCluster()).bootstrap_servers
+            texts[ADDRESS] = stack.enter_context(SyncCluster()).bootstrap_servers
         for block in code_blocks(text):
             if block.reason:
                 continue
+            code = block.text
+            for shown, meant in texts.items():
+                code = code.replace(shown, meant)
             if block.title:
                 written = folder / block.title
                 written.parent.mkdir(parents=True, exist_ok=True)
                 written.write_text(block.text, "utf-8")
             elif block.language == "python":
-                padded = "\n" * block.line + block.text.replace(ADDRESS, address)
-                run_python(padded, str(file), names)
+                run_python("\n" * block.line + code, str(file), names)
             elif block.language == "console":
-                run_console(block.text.replace(ADDRESS, address))
+                run_console(code)
             elif block.language == "sh":
-                run_lines(block.text.replace(ADDRESS, address))
+                run_lines(code)
 
 
 @contextlib.contextmanager
@@ -143,7 +150,10 @@ def run_console(text: str) -> None:
             more, _, expected = expected.partition("\n")
             command = f"{command[:-1]} {more}"
         words = shlex.split(command)
-        written = run_kap(words[1:]) if words[0] == "kap" else run_program(words)
+        if words[0] == "kap" and words[1] not in _WITH_SPARK:
+            written = run_kap(words[1:])
+        else:
+            written = run_program(words)
         pattern = re.escape(_TOPIC_ID.sub(_SAME_ID, expected.strip())).replace("…", ".*")
         lines = [line.rstrip() for line in _TOPIC_ID.sub(_SAME_ID, written.strip()).splitlines()]
         assert re.fullmatch(pattern, "\n".join(lines), re.DOTALL), (command, written)
@@ -166,12 +176,16 @@ def run_kap(arguments: list[str], codes: tuple[int, ...] = (0, 1)) -> str:
 
 
 def run_program(words: list[str]) -> str:
-    """The output of ``python`` or ``pytest``."""
-    program = {"python": [], "pytest": ["-m", "pytest", *_PLUGINS]}[words[0]]
+    """The output of ``python``, ``pytest``, or of ``kap`` in a process of its own."""
+    programs = {
+        "kap": ["-m", "kafka_admin_proto"], "pytest": ["-m", "pytest", *_PLUGINS], "python": [],
+    }  # fmt: skip
+    program = programs[words[0]]
     done = subprocess.run(
         [sys.executable, *program, *words[1:]],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         timeout=_SECONDS, check=False,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )  # fmt: skip
+    assert done.returncode in (0, 1), done.stdout
     return done.stdout

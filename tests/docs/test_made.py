@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from kafka_admin_proto import codec
 from tests.docs.pages import DOCS, ROOT
-from tools.site import bytes_picture, field, house
+from tools.site import bytes_picture, field, house, pipeline_tables
 from tools.site.hooks import MADE
 
 
@@ -18,6 +18,10 @@ def test_each_mark_is_made_and_each_made_text_has_its_mark() -> None:
         for mark in re.findall(r"<!-- made: (.*?) -->", path.read_text("utf-8"))
     ]
     assert sorted(marks) == sorted(MADE)
+
+
+def test_every_column_has_a_meaning() -> None:
+    assert not list(pipeline_tables.unknown())
 
 
 def test_every_room_says_what_lives_there() -> None:

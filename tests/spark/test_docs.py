@@ -1,18 +1,21 @@
-"""What the page on Spark shows is run."""
+"""What the pages on Spark show is run."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.xdist_group("spark")
+from tests.docs.pages import DOCS, ROOT, run_page
+from tests.spark.needs import require
+from tests.spark.tables.test_pipeline import make
+
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.exhaustive]
 
 
-@pytest.mark.exhaustive
 def test_the_page(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "spark.md").read_text(), re.DOTALL)
@@ -21,3 +24,11 @@ def test_the_page(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     exec(compile("\n".join(blocks), "docs/spark.md", "exec"), names)
     assert names["spark"] is spark
     assert names["frames"].count() > 400  # type: ignore[attr-defined]
+
+
+def test_the_page_of_tables(spark: SparkSession, tmp_path: Path) -> None:
+    require("duckdb")
+    captures = sorted((ROOT / "samples").glob("*.pcap.gz"))
+    make(spark, tmp_path / "tables", [Path(os.path.relpath(each, ROOT)) for each in captures])
+    # Java is not in the folder of the page.
+    run_page(DOCS / "tables.md", tmp_path, {'parquet("tables/': f'parquet("{tmp_path}/tables/'})

@@ -10,10 +10,10 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from tools.site import field, house, links, messages, pictures, reference
+from tools.site import field, house, links, messages, pictures, pipeline_tables, reference
 
 #: Name in ``<!-- made: NAME -->`` on a page → what makes the text in its place.
-MADE = {**house.MADE, **field.MADE}
+MADE = {**house.MADE, **field.MADE, **pipeline_tables.MADE}
 _MARK = re.compile(r"^<!-- made: ([\w-]+) -->$", re.MULTILINE)
 
 
