@@ -6,8 +6,8 @@
 - Python runs, all blocks of a page in one namespace, ``await`` at the top included. What stands
   behind ``print(...)`` as a comment is what it prints.
 - In a console, lines behind ``$`` are commands: ``kap`` in this process, but for commands that
-  start Spark, ``python`` and ``pytest`` in another. What follows is their output; ``…`` stands for anything. ``localhost:9092`` is a
-  cluster of its own for the page.
+  start Spark, ``python`` and ``pytest`` in another. What follows is their output; ``…`` stands
+  for anything. ``localhost:9092`` is a cluster of its own for the page.
 - Each line of a block in ``sh`` is a command that succeeds.
 - ``<!-- not run: reason -->`` in front of a block leaves it out.
 """
