@@ -6,16 +6,21 @@ import re
 
 #: What differs where the kind of problem does not: quoted texts, sizes, addresses, other numbers. A
 #: number in a word (int32, UTF-8) and one of a version (v7, TLS 1.3) stay, and an apostrophe is no
-#: quote. Spark's tables are asked with it as well: Java reads it as Python does.
-PARTICULARS = (
+#: quote.
+_PARTICULARS = re.compile(
     r"""(?<!\w)"[^"]*"(?!\w)|(?<!\w)'[^']*'(?!\w)"""
-    r"""|(?<![\w.])(?<![A-Za-z]-)(?:\d+\.\d+(?= [kM]B)|\d+(?:\.\d+){2,}|\d+)(?!\w|\.\w)"""
+    r"""|(?<![\w.])(?<![A-Za-z]-)(?:\d+\.\d+(?= [kM]B)|\d+(?:\.\d+){2,}|\d+)(?!\w|\.\w)""",
+    re.ASCII,
 )
-_PARTICULARS = re.compile(PARTICULARS, re.ASCII)
 _PLACE = re.compile(r"at byte \d+: ")
 
 
 def kind_of(problem: str) -> str:
     """The problem with … for each number and quoted text, and without the place in front."""
     start = _PLACE.match(problem)
-    return _PARTICULARS.sub("…", problem[start.end() :] if start else problem)
+    return without_particulars(problem[start.end() :] if start else problem)
+
+
+def without_particulars(problem: str) -> str:
+    """The problem with … for each number and quoted text."""
+    return _PARTICULARS.sub("…", problem)

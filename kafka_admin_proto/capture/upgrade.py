@@ -5,7 +5,7 @@
         check.add(frame)
     check.rows()
 
-The rows and words are those of the report on Spark, which asks its tables the same.
+The report on the pipeline's tables counts the requests in them, and has the same rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Sender = tuple[str | None, str | None, bool]
 _Identity = tuple[str | None, str | None]
 
 
-class _Client(NamedTuple):
+class Client(NamedTuple):
     """Who sends, as far as is known: the address is without the port."""
 
     client_id: str | None
@@ -72,7 +72,7 @@ class UpgradeCheck:
     def __init__(self, release: str) -> None:
         self._rules = upgrade_rules(release)
         #: Client → (api key, api, version) → use.
-        self._used: dict[_Client, dict[tuple[int, str, int], _Use]] = {}
+        self._used: dict[Client, dict[tuple[int, str, int], _Use]] = {}
         #: Client ids and addresses that brokers and controllers have.
         self._brokers: set[tuple[str | None, str | None]] = set()
         #: Pieces that may have been requests and were not read, and the connections they are of.
@@ -89,19 +89,26 @@ class UpgradeCheck:
             return
         if frame.direction != "request" or frame.api_key is None or frame.api_version is None:
             return
-        client = _Client(
+        client = Client(
             _shown(frame.client_id), _host(frame.client), _shown(frame.client_software),
             _shown(frame.principal), frame.forwarded,
         )  # fmt: skip
-        if not frame.forwarded and (
-            frame.api in BROKER_APIS or _BROKER.search(client.client_id or "")
-        ):
+        self.count(
+            client, frame.api_key, frame.api, frame.api_version, 1, frame.ts, frame.ts
+        )  # fmt: skip
+
+    def count(
+        self, client: Client, api_key: int, api: str, api_version: int, requests: int,
+        first_ts: int | None, last_ts: int | None,
+    ) -> None:  # fmt: skip
+        """Count ``requests`` of a client, the first and the last at these times."""
+        if not client.forwarded and (api in BROKER_APIS or _BROKER.search(client.client_id or "")):
             self._brokers.add((client.client_id, client.address))
         uses = self._used.setdefault(client, {})
-        what = (frame.api_key, frame.api, frame.api_version)
+        what = (api_key, api, api_version)
         if what not in uses:
             uses[what] = _Use()
-        uses[what].add(1, frame.ts, frame.ts)
+        uses[what].add(requests, first_ts, last_ts)
 
     @property
     def unread_connections(self) -> int:
@@ -122,11 +129,15 @@ class UpgradeCheck:
         the release lacks, and has its ``requests`` in all. With "not read", the last row, they are
         pieces that may be requests of anybody.
         """
-        rows = sorted(self._rows_in_question(), key=_order)
+        rows = self.rows_in_question()
         rows += sorted(self._fine_rows(), key=_order)
         if self.unread:
             rows.append(_row(_NOT_READ, None, None, _Use(self.unread)))
         return rows
+
+    def rows_in_question(self) -> list[dict[str, Any]]:
+        """Those of the ``rows`` on what is no more or deprecated."""
+        return sorted(self._rows_in_question(), key=_order)
 
     def to_change(self) -> tuple[int, int]:
         """How many clients have to change, and how many apis brokers pass on that are gone."""
@@ -186,7 +197,7 @@ class UpgradeCheck:
                 _add(row, use)
             yield row
 
-    def _traffic(self, client: _Client) -> str:
+    def _traffic(self, client: Client) -> str:
         if client.forwarded:
             return "forwarded"
         return "broker" if (client.client_id, client.address) in self._brokers else "client"
@@ -211,7 +222,7 @@ def unread_pieces(pieces: int, connections: int) -> str:
     )
 
 
-def _row(status: str, traffic: str | None, client: _Client | None, use: _Use) -> dict[str, Any]:
+def _row(status: str, traffic: str | None, client: Client | None, use: _Use) -> dict[str, Any]:
     return {
         "status": status,
         "traffic": traffic,
@@ -237,7 +248,7 @@ def _add(row: dict[str, Any], use: _Use) -> None:
 
 
 def _order(row: dict[str, Any]) -> tuple[Any, ...]:
-    """As in Spark's: what is only deprecated comes last, the most frequent first, nulls first."""
+    """What is only deprecated comes last, the most frequent first, nulls first."""
     texts = [(row[name] is not None, row[name] or "") for name in ("client_id", "address")]
     key = -1 if row["api_key"] is None else row["api_key"]
     return row["status"] == _DEPRECATED, row["traffic"], -row["requests"], *texts, key

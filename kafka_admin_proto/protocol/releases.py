@@ -32,7 +32,7 @@ BROKER_APIS = frozenset(
 )  # fmt: skip
 
 
-#: The names that Kafka's brokers give the clients inside them. Spark reads this as Java's pattern.
+#: The names that Kafka's brokers give the clients inside them.
 BROKER_CLIENT = r"^(broker-\d+-(fetcher-\d+|txn-marker-sender)|raft-client-\d+)$"
 
 

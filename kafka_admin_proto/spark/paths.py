@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 _MEANT = re.compile(r"([\[\]{}*?\\])")
 
 
@@ -22,8 +21,3 @@ def to_write(path: Path) -> str:
 def to_read(path: Path) -> str:
     """What Spark is to read: this path and no other."""
     return _MEANT.sub(r"\\\1", to_write(path))
-
-
-def named_to_read(name: str) -> str:
-    """The same for a path or a URI that somebody named."""
-    return _MEANT.sub(r"\\\1", name) if _SCHEME.match(name) else to_read(Path(name))

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_admin_proto.spark.paths import named_to_read, to_read, to_write
-from kafka_admin_proto.spark.queries import read_tables
+from kafka_admin_proto.spark.paths import to_read, to_write
+from kafka_admin_proto.spark.sinks.reading import read_tables
 from kafka_admin_proto.spark.tables.schemas import TABLES
 from tests.spark.stream.test_tables import stream
 from tests.spark.tables.test_pipeline import by_one_process, frames_in, make
@@ -33,7 +33,7 @@ def test_paths_are_of_this_machine(on_a_cluster: SparkSession, tmp_path: Path) -
     (tmp_path / "out1").mkdir()
     make(on_a_cluster, out, [CONTROLLER], segments=[str(each) for each in LOG.glob("*.log")])
     assert frames_in(on_a_cluster, out) == by_one_process([CONTROLLER])
-    found = read_tables(on_a_cluster, str(out))
+    found = read_tables(on_a_cluster, str(out), TABLES)
     assert set(found) == set(TABLES)
     assert found["frames"].count() == len(by_one_process([CONTROLLER]))
     assert {each.name for each in tmp_path.iterdir()} == {out.name, "out1"}
@@ -53,5 +53,3 @@ def test_what_spark_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     assert to_write(Path("a b[1]%20")) == f"file://{tmp_path}/a b[1]%20"
     assert to_read(Path("/a b[1]*")) == r"file:///a b\[1\]\*"
-    assert named_to_read("tables") == f"file://{tmp_path}/tables"
-    assert named_to_read("hdfs://host/a?") == r"hdfs://host/a\?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -23,13 +24,16 @@ from kafka_admin_proto.errors import MissingExtraError, UnknownReleaseError
 from kafka_admin_proto.protocol.releases import release, releases
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    import pyarrow as pa
 
+    from kafka_admin_proto.spark.queries.stored_tables import StoredTable
     from kafka_admin_proto.spark.report.current_tables import CurrentTables
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Rows of a table on a terminal; JSON and TSV have all.
 _MOST_ROWS = 1000
+#: Rows that are made text at once.
+_BATCH_ROWS = 4096
 _QUERIES = (
     "upgrade", "audit", "audit-totals", "errors", "rates", "latencies", "leaders", "elections",
     "clients", "problems",
@@ -62,7 +66,6 @@ _QUERIES = (
     show_default=True,
     help="How --query prints them.",
 )
-@click.option("--master", default="local[*]", show_default=True, help="Where Spark runs.")
 def report(
     folder: str,
     out: str,
@@ -71,7 +74,6 @@ def report(
     until: int | None,
     query: str | None,
     output: str,
-    master: str,
 ) -> None:
     """Report what the tables in DIR say, which kap pipeline wrote there.
 
@@ -85,26 +87,23 @@ def report(
       kap report tables --query upgrade --output json
 
     \b
-    Exit codes: 0 fine, 1 Spark could not answer, 2 usage.
+    Exit codes: 0 fine, 1 the tables could not be read, 2 usage.
     """
     try:
         release(target)
     except UnknownReleaseError as error:
         raise click.BadParameter(str(error), param_hint="--release") from None
-    from kafka_admin_proto.spark.session import NoJavaError, spark_session
+    if importlib.util.find_spec("pyarrow") is None:
+        raise click.UsageError(
+            "the report needs pyarrow: pip install 'kafka-admin-proto[cli,report]'"
+        )
+    import pyarrow as pa
 
-    try:
-        spark = spark_session(master, settings=_LOCAL if master.startswith("local") else None)
-    except (NoJavaError, MissingExtraError) as error:
-        raise click.ClickException(str(error)) from None
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
-    from kafka_admin_proto.spark.queries import read_tables
+    from kafka_admin_proto.spark import queries
     from kafka_admin_proto.spark.report.current_tables import CurrentTables, TablesReplacedError
 
-    def read() -> dict[str, DataFrame]:
-        found = read_tables(spark, folder, since=_when(since), until=_when(until))
+    def read() -> dict[str, StoredTable]:
+        found = queries.read_tables(folder, since=_when(since), until=_when(until))
         if not found:
             raise click.UsageError(
                 f"{folder} has none of the pipeline's tables; make them with "
@@ -118,25 +117,11 @@ def report(
             _print_rows(tables, query, target, output)
         else:
             _write_page(tables, folder, out, target, since, until)
-    except TablesReplacedError as error:
+    except (TablesReplacedError, MissingExtraError) as error:
         raise click.ClickException(str(error)) from None
-    except PySparkException as error:
-        raise click.ClickException(f"Spark could not answer: {_first_line(error)}") from None
-    except Py4JJavaError as error:
-        cause = error.java_exception
-        while cause.getCause() is not None:
-            cause = cause.getCause()
-        raise click.ClickException(
-            f"Spark could not answer: {_first_line(cause.getMessage())}"
-        ) from None
-
-
-#: What is shuffled is summed up before: Spark's own 200 parts are for clusters.
-_LOCAL = {"spark.sql.shuffle.partitions": "16"}
-
-
-def _first_line(said: object) -> str:
-    return printable(str(said).strip().partition("\n")[0])
+    except (OSError, ValueError, pa.ArrowException) as error:
+        said = printable(str(error).strip().partition("\n")[0])
+        raise click.ClickException(f"the tables could not be read: {said}") from None
 
 
 def _when(micros: int | None) -> datetime | None:
@@ -175,41 +160,40 @@ def _write_page(
 
 
 def _print_rows(tables: CurrentTables, query: str, target: str, output: str) -> None:
-    asked = tables.ask(partial(_rows_of, query=query, target=target, all=output != "table"))
+    answer = tables.ask(partial(_rows_of, query=query, target=target))
     if output == "json":
-        write_json_array(_records(asked))
+        write_json_array(_records(answer))
     elif output == "tsv":
-        write_tsv(_records(asked))
+        write_tsv(_records(answer))
     else:
-        rows = [[_text(value) for value in row.values()] for row in _records(asked)]
-        print_table(asked.columns, rows[:_MOST_ROWS])
-        if len(rows) > _MOST_ROWS:
+        shown = answer.slice(0, _MOST_ROWS)
+        rows = [[_text(value) for value in row.values()] for row in _records(shown)]
+        print_table(answer.column_names, rows)
+        if answer.num_rows > _MOST_ROWS:
             click.echo(f"more than {_MOST_ROWS} rows; --output json or tsv has all", err=True)
 
 
-def _rows_of(tables: Mapping[str, DataFrame], query: str, target: str, all: bool) -> DataFrame:
-    """The rows of a question, which Spark keeps: what is printed cannot be asked again."""
+def _rows_of(tables: Mapping[str, StoredTable], query: str, target: str) -> pa.Table:
     from kafka_admin_proto.spark.queries import QUERIES
 
     table, question = QUERIES[query]
     if table not in tables:
         raise click.UsageError(f"there is no table {table}, which {query} is a question to")
-    asked = question(tables[table], target) if query == "upgrade" else question(tables[table])
-    return (asked if all else asked.limit(_MOST_ROWS + 1)).localCheckpoint()
+    return question(tables[table], target) if query == "upgrade" else question(tables[table])
 
 
-def _records(question: DataFrame) -> Iterator[dict[str, Any]]:
+def _records(answer: pa.Table) -> Iterator[dict[str, Any]]:
     """The rows one by one, times as text in UTC."""
-    from pyspark.sql.types import TimestampType
+    import pyarrow as pa
 
-    from kafka_admin_proto.spark.report.answers import in_micros
+    from kafka_admin_proto.spark.queries.grouping import records
 
-    times = {f.name for f in question.schema if isinstance(f.dataType, TimestampType)}
-    for row in in_micros(question).toLocalIterator():
-        record = row.asDict(recursive=True)
-        for name in times:
-            record[name] = utc_text(record[name], "auto")
-        yield record
+    times = [field.name for field in answer.schema if pa.types.is_timestamp(field.type)]
+    for batch in answer.to_batches(_BATCH_ROWS):
+        for record in records(pa.Table.from_batches([batch])):
+            for name in times:
+                record[name] = utc_text(record[name], "auto")
+            yield record
 
 
 def _text(value: Any) -> str:

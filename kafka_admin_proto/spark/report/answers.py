@@ -1,28 +1,24 @@
-"""Questions asked of tables, and what sections of the report have in common.
+"""Answers as the page shows them, and what sections of the report have in common.
 
-What comes to the driver is bounded: of each question the first rows, with the number of all.
+A page has the first rows of each answer, with the number of all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.types import TimestampType
+import pyarrow as pa
 
 from kafka_admin_proto.render.plots import nice_step, number
 from kafka_admin_proto.render.report import Column, Section
+from kafka_admin_proto.spark.queries.grouping import Row, nulls_first, records
 
 #: Rows of a table on the page, and rows of a plot.
 MOST_ROWS = 200
 MOST_BARS = 15
 SECOND = 1_000_000
-
-Row = dict[str, Any]
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -32,36 +28,20 @@ class Answer(msgspec.Struct, frozen=True):
     total: int
 
 
-def ask(question: DataFrame, most: int = MOST_ROWS) -> Answer:
+def first_rows(answer: pa.Table) -> Answer:
     """The first rows; times as microseconds since 1970."""
-    rows = [row.asDict(recursive=True) for row in in_micros(question).limit(most + 1).collect()]
-    return Answer(rows[:most], question.count() if len(rows) > most else len(rows))
+    return Answer(records(answer.slice(0, MOST_ROWS)), answer.num_rows)
 
 
-@contextmanager
-def cached(question: DataFrame) -> Iterator[DataFrame]:
-    """A question of which several are asked; Spark keeps its rows meanwhile.
-
-    After an error as well they are forgotten: Spark takes what is asked of the same folder later
-    for the same, though the files in it have been replaced.
-    """
-    question.cache()
-    try:
-        yield question
-    finally:
-        question.unpersist()
-
-
-def in_micros(question: DataFrame) -> DataFrame:
-    """Timestamps as microseconds since 1970, whatever time zone Python is in."""
-    return question.select(
-        *(
-            F.unix_micros(field.name).alias(field.name)
-            if isinstance(field.dataType, TimestampType)
-            else F.col(field.name)
-            for field in question.schema
-        )
+def summed(answer: pa.Table, keys: Sequence[str], count: str) -> Answer:
+    """The sum of a count over rows of the same ``keys``, the greatest first."""
+    if not answer.num_rows:
+        return Answer([], 0)
+    found = records(
+        answer.group_by(list(keys)).aggregate([(count, "sum")]).rename_columns([*keys, count])
     )
+    found.sort(key=lambda row: (-row[count], *nulls_first(*(row[name] for name in keys))))
+    return Answer(found[:MOST_ROWS], len(found))
 
 
 class TimeAxis(msgspec.Struct, frozen=True):
@@ -78,7 +58,11 @@ class TimeAxis(msgspec.Struct, frozen=True):
         start = first // (step * SECOND) * step * SECOND
         return cls(start, step, (last - start) // (step * SECOND) + 1)
 
-    def spread(self, values: dict[int, int]) -> list[int]:
+    def start_of(self, ts: int) -> int:
+        """Where the column starts that a time is in."""
+        return ts // (self.step * SECOND) * self.step * SECOND
+
+    def spread(self, values: Mapping[int, int]) -> list[int]:
         """Values by their column's start, as one number for each column."""
         return [values.get(start, 0) for start in self.starts()]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from collections import Counter
+
+import pyarrow.compute as pc
 
 from kafka_admin_proto.render.plots import (
     Series,
@@ -13,53 +14,49 @@ from kafka_admin_proto.render.plots import (
 )
 from kafka_admin_proto.render.report import Column, Plot, Section, Table
 from kafka_admin_proto.spark import queries
+from kafka_admin_proto.spark.queries.grouping import records
+from kafka_admin_proto.spark.queries.stored_tables import StoredTable
 from kafka_admin_proto.spark.report.answers import (
     FIRST_AND_LAST,
     MOST_BARS,
-    SECOND,
     TimeAxis,
-    ask,
-    cached,
     cells,
     empty,
     first_of,
+    first_rows,
     missing,
 )
 
 
-def leaders(metadata_changes: DataFrame | None) -> Section:
+def leaders(metadata_changes: StoredTable | None) -> Section:
     id, title = "leaders", "Leader changes"
     if metadata_changes is None:
         return missing(id, title, "metadata_changes")
-    with cached(queries.leader_changes(metadata_changes)) as found:
-        answer = ask(found)
-        if not answer.total:
-            return empty(id, title, "No partition got another leader.")
-        parts: list[Plot | Table] = []
-        span = found.agg(
-            F.unix_micros(F.min("ts")).alias("first"), F.unix_micros(F.max("ts")).alias("last")
-        ).collect()[0]
-        if span["first"] is not None:
-            axis = TimeAxis.over(span["first"], span["last"])
-            at = F.unix_micros("ts") - F.pmod(F.unix_micros("ts"), F.lit(axis.step * SECOND))
-            lost = F.col("to_leader") < 0
-            by_time = found.groupBy(at.alias("start"), lost.alias("lost")).count().collect()
-            series = [
-                Series(
-                    name,
-                    axis.spread(
-                        {row["start"]: row["count"] for row in by_time if row["lost"] == which}
-                    ),
-                    colour,
-                )
-                for which, name, colour in (
-                    (False, "to another broker", "s0"),
-                    (True, "to none", "s3"),
-                )
-            ]
-            caption = "Partitions that changed their leader"
-            parts.append(Plot(caption, columns(caption, axis.start, axis.step, series, "changes")))
-        offline = found.where(F.col("to_leader") < 0).count()
+    found = queries.leader_changes(metadata_changes)
+    if not found.num_rows:
+        return empty(id, title, "No partition got another leader.")
+    parts: list[Plot | Table] = []
+    timed = records(found.filter(pc.field("ts").is_valid()).select(["ts", "to_leader"]))
+    if timed:
+        times = [row["ts"] for row in timed]
+        axis = TimeAxis.over(min(times), max(times))
+        series = [
+            Series(
+                name,
+                axis.spread(
+                    Counter(axis.start_of(r["ts"]) for r in timed if (r["to_leader"] < 0) == lost)
+                ),
+                colour,
+            )
+            for lost, name, colour in (
+                (False, "to another broker", "s0"),
+                (True, "to none", "s3"),
+            )
+        ]
+        caption = "Partitions that changed their leader"
+        parts.append(Plot(caption, columns(caption, axis.start, axis.step, series, "changes")))
+    offline = found.filter(pc.field("to_leader") < 0).num_rows
+    answer = first_rows(found)
     heads = (
         Column("time (UTC)", "time"), Column("topic"), Column("partition", "count"),
         Column("from"), Column("to", "status", frozenset({"none"})), Column("epoch", "count"),
@@ -83,11 +80,11 @@ def _broker(leader: int) -> str:
     return "none" if leader < 0 else str(leader)
 
 
-def elections(quorum_events: DataFrame | None) -> Section:
+def elections(quorum_events: StoredTable | None) -> Section:
     id, title = "elections", "Elections of the quorum"
     if quorum_events is None:
         return missing(id, title, "quorum_events")
-    answer = ask(queries.elections(quorum_events))
+    answer = first_rows(queries.elections(quorum_events))
     if not answer.total:
         return empty(id, title, "The controllers held no election.")
     heads = (
@@ -115,11 +112,11 @@ def elections(quorum_events: DataFrame | None) -> Section:
     return Section(id, title, number(answer.total), parts=parts)
 
 
-def problems_seen(problems: DataFrame | None) -> Section:
+def problems_seen(problems: StoredTable | None) -> Section:
     id, title = "problems", "What could not be read"
     if problems is None:
         return missing(id, title, "problems")
-    answer = ask(queries.problem_kinds(problems))
+    answer = first_rows(queries.problem_kinds(problems))
     if not answer.total:
         return empty(id, title, "Everything was read.")
     count = problems.count()

@@ -7,23 +7,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
-
 from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.spark.queries.stored_tables import StoredTable
 from kafka_admin_proto.spark.sinks.parquet import JOURNAL, MARKER
 
 #: How often a question is asked. A stream replaces tables once a minute, unless told otherwise.
 TRIES = 5
-#: What Spark says of a file that was there when it listed the folder: of one that it reads, and of
-#: a folder that is gone between listing what is above and in it.
-_GONE = ("FILE_NOT_EXIST", "FileNotFoundException")
-
 #: Seconds in which tables are put in place.
 _PAUSE = 0.2
 
-Tables = Mapping[str, DataFrame]
+Tables = Mapping[str, StoredTable]
 T = TypeVar("T")
 
 
@@ -46,9 +39,7 @@ class CurrentTables:
                 if self._tables is None:
                     self._tables = self._settled()
                 return question(self._tables)
-            except (PySparkException, Py4JJavaError) as error:
-                if not any(each in str(error) for each in _GONE):
-                    raise
+            except FileNotFoundError:  # it was there when the folder was listed
                 self._tables = None
         raise TablesReplacedError(
             f"the pipeline has replaced the tables each of the {TRIES} times that they were read: "

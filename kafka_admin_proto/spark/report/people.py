@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import pyarrow.compute as pc
 
 from kafka_admin_proto.capture.upgrade import NO_REQUEST, unread_pieces, upgrade_headline
 from kafka_admin_proto.protocol.releases import release
@@ -14,17 +13,18 @@ from kafka_admin_proto.render.plots import (
 )
 from kafka_admin_proto.render.report import Column, Plot, Section, Table
 from kafka_admin_proto.spark import queries
+from kafka_admin_proto.spark.queries.stored_tables import StoredTable
 from kafka_admin_proto.spark.report.answers import (
     FIRST_AND_LAST,
     MOST_BARS,
     Answer,
-    ask,
-    cached,
     cells,
     client_name,
     empty,
     first_of,
+    first_rows,
     missing,
+    summed,
 )
 
 _FAILED = frozenset({"failed", "no answer", "version removed", "api removed"})
@@ -34,49 +34,45 @@ _CLIENT = (
 )  # fmt: skip
 
 
-def upgrade(frames: DataFrame | None, target: str, problems: DataFrame | None = None) -> Section:
+def upgrade(
+    frames: StoredTable | None, target: str, problems: StoredTable | None = None
+) -> Section:
     """Which clients have to change before the upgrade; ``problems`` hold what was not read."""
     name = release(target).name
     id, title = "upgrade", f"Upgrade to {name}"
     if frames is None:
         return missing(id, title, "frames")
-    with cached(queries.upgrade(frames, target)) as found:
-        removed = F.col("status") != "deprecated"
-        client = F.col("traffic") == "client"
-        parts: list[Plot | Table] = []
-        clients = found.where(removed & client)
-        who = ("client_id", "address", "software", "principal")
-        by_client = ask(
-            clients.groupBy(*who)
-            .agg(F.sum("requests").alias("requests"))
-            .orderBy(F.col("requests").desc(), *who)
+    found = queries.upgrade(frames, target)
+    removed = pc.field("status") != "deprecated"
+    traffic = pc.field("traffic")
+    parts: list[Plot | Table] = []
+    clients = found.filter(removed & (traffic == "client"))
+    by_client = summed(clients, ("client_id", "address", "software", "principal"), "requests")
+    if by_client.rows:
+        top = by_client.rows[:MOST_BARS]
+        labels = [client_name(row) for row in top]
+        plot = bars(
+            f"Requests in versions that {name} does not take, by client",
+            labels,
+            [Series("requests", [row["requests"] for row in top], "s3")],
+            "requests",
         )
-        if by_client.rows:
-            top = by_client.rows[:MOST_BARS]
-            labels = [client_name(row) for row in top]
-            plot = bars(
-                f"Requests in versions that {name} does not take, by client",
-                labels,
-                [Series("requests", [row["requests"] for row in top], "s3")],
-                "requests",
-            )
-            parts.append(Plot(first_of(f"Requests that {name} would refuse, by client", by_client,
-                                        "clients"), plot))  # fmt: skip
-        kinds = (
-            ("Clients that have to change", clients, False),
-            ("Requests that brokers passed on for clients (address: the broker's)",
-             found.where(removed & (F.col("traffic") == "forwarded")), False),
-            ("Between brokers and controllers",
-             found.where(removed & (F.col("traffic") == "broker")), False),
-            (f"Versions that {name} still takes, deprecated there", found.where(~removed), True),
-        )  # fmt: skip
-        totals = []
-        for heading, question, folded in kinds:
-            answer = ask(question)
-            totals.append(answer.total)
-            if answer.total:
-                parts.append(_upgrade_table(heading, answer, folded))
-    if not any(totals) and frames.where("direction = 'request'").isEmpty():
+        parts.append(Plot(first_of(f"Requests that {name} would refuse, by client", by_client,
+                                    "clients"), plot))  # fmt: skip
+    kinds = (
+        ("Clients that have to change", clients, False),
+        ("Requests that brokers passed on for clients (address: the broker's)",
+         found.filter(removed & (traffic == "forwarded")), False),
+        ("Between brokers and controllers", found.filter(removed & (traffic == "broker")), False),
+        (f"Versions that {name} still takes, deprecated there", found.filter(~removed), True),
+    )  # fmt: skip
+    totals = []
+    for heading, rows, folded in kinds:
+        answer = first_rows(rows)
+        totals.append(answer.total)
+        if answer.total:
+            parts.append(_upgrade_table(heading, answer, folded))
+    if not any(totals) and not frames.where(pc.field("direction") == "request").count():
         return empty(id, title, f"{NO_REQUEST}.")
     unread = None if problems is None else _unread(problems)
     said = [
@@ -98,15 +94,18 @@ def upgrade(frames: DataFrame | None, target: str, problems: DataFrame | None = 
     return Section(id, title, headline, bool(count or totals[1]), said, parts)
 
 
-def _unread(problems: DataFrame) -> str | None:
+def _unread(problems: StoredTable) -> str | None:
     """A sentence on what may have been requests and was not read, None without any."""
-    unknown = problems.where("api IS NULL")
-    frames, connections = unknown.agg(
-        F.count("*"), F.count_distinct("capture", "connection")
-    ).collect()[0]
+    unknown = problems.where(pc.field("api").is_null())
+    frames = 0
+    connections: set[tuple[str, str]] = set()
+    for part in unknown.batches(["capture", "connection"]):
+        frames += part.num_rows
+        named = part.filter(pc.is_valid(part["connection"]))
+        connections.update(zip(*(column.to_pylist() for column in named.columns), strict=True))
     if not frames:
         return None
-    return f"{unread_pieces(frames, connections)}; see What could not be read."
+    return f"{unread_pieces(frames, len(connections))}; see What could not be read."
 
 
 def _upgrade_table(heading: str, answer: Answer, folded: bool) -> Table:
@@ -122,11 +121,11 @@ def _upgrade_table(heading: str, answer: Answer, folded: bool) -> Table:
     return Table(heading, heads, rows, answer.total, folded)
 
 
-def clients_seen(clients: DataFrame | None) -> Section:
+def clients_seen(clients: StoredTable | None) -> Section:
     id, title = "clients", "Clients"
     if clients is None:
         return missing(id, title, "clients")
-    answer = ask(queries.inventory(clients))
+    answer = first_rows(queries.inventory(clients))
     if not answer.total:
         return empty(id, title, "No client sent anything.")
     heads = (
@@ -154,14 +153,14 @@ def clients_seen(clients: DataFrame | None) -> Section:
     return Section(id, title, f"{number(answer.total)}", parts=parts)
 
 
-def audit(admin_audit: DataFrame | None) -> Section:
+def audit(admin_audit: StoredTable | None) -> Section:
     id, title = "audit", "Topic administration"
     if admin_audit is None:
         return missing(id, title, "admin_audit")
-    totals = ask(queries.audit_totals(admin_audit))
+    totals = first_rows(queries.audit_totals(admin_audit))
     if not totals.total:
         return empty(id, title, "Nobody did anything to a topic.")
-    answer = ask(queries.audit(admin_audit))
+    answer = first_rows(queries.audit(admin_audit))
     failed = sum(row["operations"] for row in totals.rows if row["outcome"] == "failed")
     count = sum(row["operations"] for row in totals.rows)
     labels: dict[str, dict[str, int]] = {}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from pyspark.sql import DataFrame
-
 from kafka_admin_proto.protocol.releases import release
 from kafka_admin_proto.render.report import Section
+from kafka_admin_proto.spark.queries.stored_tables import StoredTable
 from kafka_admin_proto.spark.report import cluster as report_cluster
 from kafka_admin_proto.spark.report import people as report_people
 from kafka_admin_proto.spark.report import traffic as report_traffic
 
-Tables = Mapping[str, DataFrame]
+Tables = Mapping[str, StoredTable]
 
 
 def sections(target: str) -> Iterator[Callable[[Tables], Section]]:

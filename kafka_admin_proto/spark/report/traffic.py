@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_admin_proto.render.plots import (
     Range,
@@ -19,37 +20,34 @@ from kafka_admin_proto.render.plots import (
 )
 from kafka_admin_proto.render.report import Column, Plot, Section, Table
 from kafka_admin_proto.spark import queries
+from kafka_admin_proto.spark.queries.grouping import count_groups, records
+from kafka_admin_proto.spark.queries.stored_tables import StoredTable
 from kafka_admin_proto.spark.report.answers import (
     FIRST_AND_LAST,
     MOST_BARS,
     SECOND,
     TimeAxis,
-    ask,
-    cached,
     cells,
     empty,
     first_of,
+    first_rows,
     missing,
+    summed,
 )
 
 #: Apis that have a colour of their own over time; the others are one.
 _APIS = 8
 
 
-def errors(frames: DataFrame | None) -> Section:
+def errors(frames: StoredTable | None) -> Section:
     id, title = "errors", "Error hot spots"
     if frames is None:
         return missing(id, title, "frames")
-    with cached(queries.errors(frames)) as found:
-        by_error = ask(
-            found.where(~F.col("forwarded"))
-            .groupBy("api", "error")
-            .agg(F.sum("responses").alias("responses"))
-            .orderBy(F.col("responses").desc(), "api", "error")
-        )
-        answer = ask(found)
-        own = found.where(~F.col("forwarded")).agg(F.coalesce(F.sum("responses"), F.lit(0)))
-        count = own.collect()[0][0]
+    found = queries.errors(frames)
+    own = found.filter(~pc.field("forwarded"))
+    by_error = summed(own, ("api", "error"), "responses")
+    count = pc.sum(own["responses"]).as_py() or 0
+    answer = first_rows(found)
     if not answer.total:
         return empty(id, title, "No response had an error.")
     heads = (
@@ -72,63 +70,54 @@ def errors(frames: DataFrame | None) -> Section:
     return Section(id, title, number(count), False, said, parts)
 
 
-def rates(frames: DataFrame | None) -> Section:
+def rates(frames: StoredTable | None) -> Section:
     id, title = "rates", "Requests over time"
     if frames is None:
         return missing(id, title, "frames")
-    requests = frames.where(F.col("direction") == "request")
-    span = requests.agg(
-        F.unix_micros(F.min("ts")).alias("first"), F.unix_micros(F.max("ts")).alias("last"),
-        F.count("*").alias("all"), F.count("ts").alias("timed"),
-    ).collect()[0]  # fmt: skip
-    if not span["timed"]:
+    requests = frames.where(pc.field("direction") == "request")
+    counted = count_groups(requests.batches(["direction", "ts"]), ["direction"])
+    spans = records(counted)
+    if not spans or spans[0]["first_ts"] is None:
         return empty(id, title, "No request has a time.")
-    axis = TimeAxis.over(span["first"], span["last"])
-    with cached(queries.rates(requests, axis.step)) as found:
-        totals = ask(
-            found.groupBy("api", "forwarded")
-            .agg(F.sum("requests").alias("requests"))
-            .orderBy(F.col("requests").desc(), "api", "forwarded")
-        )
-        parts: list[Plot | Table] = []
-        for forwarded, caption in (
-            (False, "Requests by api"),
-            (True, "Requests inside Envelopes, which brokers passed on to the controller"),
-        ):
-            part = found.where(F.col("forwarded") == forwarded)
-            apis = [row["api"] for row in totals.rows if row["forwarded"] == forwarded]
-            if apis:
-                parts += _over_time(part, apis, caption, axis)
+    span = spans[0]
+    axis = TimeAxis.over(span["first_ts"], span["last_ts"])
+    found = queries.rates(requests, axis.step)
+    totals = summed(found, ("api", "forwarded"), "requests")
+    timed = pc.sum(found["requests"]).as_py()
+    parts: list[Plot | Table] = []
+    for forwarded, caption in (
+        (False, "Requests by api"),
+        (True, "Requests inside Envelopes, which brokers passed on to the controller"),
+    ):
+        part = found.filter(pc.field("forwarded") == forwarded)
+        apis = [row["api"] for row in totals.rows if row["forwarded"] == forwarded]
+        if apis:
+            parts += _over_time(part, apis, caption, axis)
     parts.append(
         Table("Requests by api", (Column("api"), Column("forwarded", "flag"),
               Column("requests", "count")), cells(totals.rows, "api", "forwarded", "requests"),
               totals.total, folded=True)
     )  # fmt: skip
-    seconds = max((span["last"] - span["first"]) / SECOND, 1)
-    first, last = moment(span["first"]), moment(span["last"])
+    seconds = max((span["last_ts"] - span["first_ts"]) / SECOND, 1)
+    first, last = moment(span["first_ts"]), moment(span["last_ts"])
     said = [
-        f"{number(span['all'])} requests from {first} to {last} UTC: "
-        f"{span['timed'] / seconds:,.3g} a second."
+        f"{number(span['count'])} requests from {first} to {last} UTC: "
+        f"{timed / seconds:,.3g} a second."
     ]
-    if span["all"] > span["timed"]:
-        said.append(f"{number(span['all'] - span['timed'])} of them have no time.")
-    return Section(id, title, number(span["all"]), False, said, parts)
+    if span["count"] > timed:
+        said.append(f"{number(span['count'] - timed)} of them have no time.")
+    return Section(id, title, number(span["count"]), False, said, parts)
 
 
 def _over_time(
-    found: DataFrame, apis: Sequence[str], caption: str, axis: TimeAxis
+    found: pa.Table, apis: Sequence[str], caption: str, axis: TimeAxis
 ) -> list[Plot | Table]:
     """The plot and its table: the most frequent apis, and the others as one."""
     own = list(apis[:_APIS])
-    named = F.when(F.col("api").isin(own), F.col("api")).otherwise("others")
-    rows = (
-        found.groupBy(named.alias("api"), F.unix_micros("start").alias("start"))
-        .agg(F.sum("requests").alias("requests"))
-        .collect()
-    )
-    by_api: dict[str, dict[int, int]] = {}
-    for row in rows:
-        by_api.setdefault(row["api"], {})[row["start"]] = row["requests"]
+    by_api: dict[str, Counter[int]] = {}
+    for row in records(found):
+        name = row["api"] if row["api"] in own else "others"
+        by_api.setdefault(name, Counter())[row["start"]] += row["requests"]
     names = [*own, *(["others"] if "others" in by_api else [])]
     series = [
         Series(name, axis.spread(by_api.get(name, {})), f"s{at}") for at, name in enumerate(names)
@@ -142,11 +131,11 @@ def _over_time(
     ]
 
 
-def latencies(frames: DataFrame | None) -> Section:
+def latencies(frames: StoredTable | None) -> Section:
     id, title = "latencies", "Latency"
     if frames is None:
         return missing(id, title, "frames")
-    answer = ask(queries.latencies(frames))
+    answer = first_rows(queries.latencies(frames))
     if not answer.total:
         return empty(id, title, "No response stands beside its request.")
     names = ("p50_us", "p90_us", "p99_us", "max_us")
@@ -165,11 +154,9 @@ def latencies(frames: DataFrame | None) -> Section:
     )  # fmt: skip
     rows_of_table = cells(answer.rows, "api", "forwarded", "responses", *names)
     caption = "Time to respond by api, the most frequent first (logarithmic scale)"
-    exact = number(queries.PERCENTILE_ACCURACY)
     said = [
         "From the last byte of a request to the last byte of its response, where both were "
-        f"captured. The maximum is exact. Percentiles are exact for up to {exact} responses of an "
-        f"api; beyond that they are approximate, their rank off by at most 1/{exact} of them.",
+        "captured. Percentiles are the times of the nearest ranks, exact like the maximum.",
         "A Fetch waits for new records: its time says how long clients let it wait.",
     ]
     worst = max(row["p99_us"] for row in answer.rows)

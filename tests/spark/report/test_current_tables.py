@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,26 +14,18 @@ from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner, Result
-from pyspark.sql import DataFrame, SparkSession
 
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.spark.queries import read_tables
+from kafka_admin_proto.spark.queries.stored_tables import StoredTable
 from kafka_admin_proto.spark.report.current_tables import TRIES, CurrentTables
 from tests.spark.report.report_tables import everything, write_tables
 
-pytestmark = pytest.mark.xdist_group("spark")
+ROOT = Path(__file__).parents[3]
 
 
 def report(*arguments: object) -> Result:
     return CliRunner().invoke(kap, ["report", *map(str, arguments)])
-
-
-@pytest.fixture(autouse=True)
-def few_parts(spark: SparkSession) -> Iterator[None]:
-    before = spark.conf.get("spark.sql.shuffle.partitions")
-    spark.conf.set("spark.sql.shuffle.partitions", "2")
-    yield
-    spark.conf.set("spark.sql.shuffle.partitions", str(before))
 
 
 @pytest.fixture
@@ -47,7 +41,7 @@ def replaced(folder: Path, times: int) -> Iterator[list[int]]:
     """
     listed = [0]
 
-    def read(*arguments: Any, **named: Any) -> dict[str, DataFrame]:
+    def read(*arguments: Any, **named: Any) -> dict[str, StoredTable]:
         found = read_tables(*arguments, **named)
         listed[0] += 1
         if listed[0] <= times:
@@ -73,8 +67,8 @@ def test_the_page(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_replaced_between_sections(spark: SparkSession, folder: Path) -> None:
-    tables = CurrentTables(str(folder), lambda: read_tables(spark, str(folder)))
+def test_replaced_between_sections(folder: Path) -> None:
+    tables = CurrentTables(str(folder), lambda: read_tables(str(folder)))
     counts = []
     for _ in range(3):
         counts.append(tables.ask(lambda found: found["frames"].count()))
@@ -85,18 +79,16 @@ def test_replaced_between_sections(spark: SparkSession, folder: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("killed", [False, True])
-def test_listed_while_they_are_put_in_place(
-    spark: SparkSession, folder: Path, killed: bool
-) -> None:
+def test_listed_while_they_are_put_in_place(folder: Path, killed: bool) -> None:
     """Between the old folder of a day and the new one there is none, and no error."""
     journal, marker = folder / ".journal.json", folder / "_pipeline.json"
     marker.write_text("{}")
     listed = 0
 
-    def read() -> dict[str, DataFrame]:
+    def read() -> dict[str, StoredTable]:
         nonlocal listed
         listed += 1
-        found = read_tables(spark, str(folder))
+        found = read_tables(str(folder))
         if listed == 1:  # it has begun and ended meanwhile
             (folder / "new").write_text("{}")
             (folder / "new").replace(marker)
@@ -145,4 +137,16 @@ def test_other_errors_are_told_at_once(folder: Path) -> None:
     with replaced(folder, 0) as listed:
         result = report(folder, "--query", "problems")
     assert (result.exit_code, listed) == (1, [1])
-    assert "not a Parquet file" in result.stderr
+    assert "not a parquet file" in result.stderr
+
+
+def test_neither_spark_nor_java(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    program = (
+        "import sys; sys.modules['pyspark'] = sys.modules['py4j'] = None; "
+        "from kafka_admin_proto.cli.app import kap; kap()"
+    )
+    command = [sys.executable, "-c", program, "report", str(folder), "--out", str(out)]
+    run = subprocess.run(command, env={"PATH": "", "PYTHONPATH": str(ROOT)}, capture_output=True)
+    assert run.returncode == 0, run.stderr
+    assert out.stat().st_size > 10_000

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from pyspark.sql import SparkSession
 
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.spark.queries import QUERIES
@@ -19,19 +18,11 @@ from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE
 from tests.spark.report.report_tables import audits, everything, request, write_tables
 
-#: A report takes several seconds, a browser some more.
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.exhaustive]
+#: A browser takes some seconds.
+pytestmark = [pytest.mark.xdist_group("report"), pytest.mark.exhaustive]
 SECTIONS = ("upgrade", "clients", "audit", "errors", "rates", "latencies", "leaders", "elections",
             "problems")  # fmt: skip
 PHONE = (390, 800)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_parts(spark: SparkSession) -> Iterator[None]:
-    before = spark.conf.get("spark.sql.shuffle.partitions")
-    spark.conf.set("spark.sql.shuffle.partitions", "2")
-    yield
-    spark.conf.set("spark.sql.shuffle.partitions", str(before))
 
 
 def run(*arguments: str) -> Result:
@@ -354,4 +345,6 @@ def test_mistakes(folder: Path, tmp_path: Path) -> None:
     result = run(str(only))
     assert result.exit_code == 1
     last = result.stderr.splitlines()[-1]
-    assert re.match(r"Error: Spark could not answer: .*part-0\.parquet.* not a Parquet file", last)
+    assert re.match(
+        r"Error: the tables could not be read: .*part-0\.parquet.*not a parquet file", last
+    )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.upgrade import UpgradeCheck
@@ -22,7 +24,8 @@ from kafka_admin_proto.protocol.releases import BROKER_APIS, releases
 from kafka_admin_proto.render.meanings import api_name
 from kafka_admin_proto.spark import queries
 from kafka_admin_proto.spark.frames import read_frames
-from kafka_admin_proto.spark.report.answers import in_micros
+from kafka_admin_proto.spark.queries.grouping import records
+from kafka_admin_proto.spark.queries.stored_tables import StoredTable
 from kafka_admin_proto.spark.report.people import upgrade
 from tests.render.frames import HOSTILE
 from tests.spark.report.report_tables import (
@@ -35,35 +38,22 @@ from tests.spark.report.report_tables import (
     write_tables,
 )
 
-pytestmark = pytest.mark.xdist_group("spark")
 SAMPLES = Path(__file__).parents[3] / "samples"
 Row = dict[str, Any]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def few_parts(spark: SparkSession) -> Iterator[None]:
-    """These tables are small: Spark's 200 parts of each shuffle would take minutes."""
-    before = spark.conf.get("spark.sql.shuffle.partitions")
-    spark.conf.set("spark.sql.shuffle.partitions", "2")
-    yield
-    spark.conf.set("spark.sql.shuffle.partitions", str(before))
-
-
 @pytest.fixture(scope="module")
-def tables(
-    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
-) -> Mapping[str, DataFrame]:
-    # A name that is a pattern to Spark, were it not for care.
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, StoredTable]:
+    # A name that is a pattern elsewhere.
     folder = tmp_path_factory.mktemp("tables") / "of [one] {day} *"
-    return queries.read_tables(spark, str(write_tables(folder, everything())))
+    return queries.read_tables(str(write_tables(folder, everything())))
 
 
-def rows(question: DataFrame, *names: str) -> list[tuple[Any, ...]]:
-    shown = in_micros(question).select(*names) if names else in_micros(question)
-    return [tuple(row) for row in shown.collect()]
+def rows(answer: pa.Table, *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in records(answer.select(names) if names else answer)]
 
 
-def test_upgrade(tables: Mapping[str, DataFrame]) -> None:
+def test_upgrade(tables: Mapping[str, StoredTable]) -> None:
     found = queries.upgrade(tables["frames"], "4.0")
     names = ("traffic", "status", "client_id", "address", "software", "principal", "api",
              "versions", "least", "removed_in", "requests")  # fmt: skip
@@ -86,27 +76,27 @@ def test_upgrade(tables: Mapping[str, DataFrame]) -> None:
         ],
         key=str,
     )  # fmt: skip
-    times = rows(found.where("api = 'Produce'"), "first_ts", "last_ts")
+    times = rows(found.filter(pc.field("api") == "Produce"), "first_ts", "last_ts")
     assert times == [(MICROS, MICROS + 20 * SECOND)]
 
 
 @pytest.mark.exhaustive
-def test_upgrade_is_what_the_command_line_says(spark: SparkSession) -> None:
+@pytest.mark.xdist_group("spark")
+def test_upgrade_is_what_the_command_line_says(spark: SparkSession, tmp_path: Path) -> None:
     names = [SAMPLES / "admin42.pcap.gz", SAMPLES / "controller39.pcap.gz"]
     check = UpgradeCheck("4.0")
     for frame in read_captures(names):
         check.add(frame)
     expected = [row for row in check.rows() if row["status"] not in ("fine", "not read")]
     assert expected
-    frames = read_frames(spark, *map(str, names))
-    asked = in_micros(queries.upgrade(frames, "4.0")).collect()
-    assert sorted(map(str, (row.asDict() for row in asked))) == sorted(map(str, expected))
+    asked = queries.upgrade(stored(spark, tmp_path, names), "4.0")
+    assert sorted(map(str, records(asked))) == sorted(map(str, expected))
 
 
-def test_upgrade_to_a_release_that_only_warns(tables: Mapping[str, DataFrame]) -> None:
+def test_upgrade_to_a_release_that_only_warns(tables: Mapping[str, StoredTable]) -> None:
     found = queries.upgrade(tables["frames"], "3.9")
-    statuses = rows(found.where("client_id = 'old-app'"), "status", "api", "versions", "least",
-                    "removed_in")  # fmt: skip
+    old = found.filter(pc.field("client_id") == "old-app")
+    statuses = rows(old, "status", "api", "versions", "least", "removed_in")
     assert sorted(statuses) == [
         ("deprecated", "CreateTopics", [0], 2, None),
         ("deprecated", "CreateTopics", [1], 2, None),
@@ -119,7 +109,7 @@ def test_upgrade_to_a_release_that_only_warns(tables: Mapping[str, DataFrame]) -
 
 
 @pytest.fixture(scope="module")
-def random_frames(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+def random_frames() -> list[Row]:
     chance = random.Random(20260131)
     ranges = {key: each.versions_of(key) for each in releases() for key in each.versions}
     made = []
@@ -138,16 +128,14 @@ def random_frames(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="module")
-def random_table(
-    spark: SparkSession, random_frames: list[Row], tmp_path_factory: pytest.TempPathFactory
-) -> DataFrame:
+def random_table(random_frames: list[Row], tmp_path_factory: pytest.TempPathFactory) -> StoredTable:
     folder = write_tables(tmp_path_factory.mktemp("random"), {"frames": random_frames})
-    return queries.read_tables(spark, str(folder))["frames"].cache()
+    return queries.read_tables(str(folder))["frames"]
 
 
 @pytest.mark.parametrize("name", ["3.8", "4.0", "4.4"])
 def test_upgrade_of_random_frames(
-    random_table: DataFrame, random_frames: list[Row], name: str
+    random_table: StoredTable, random_frames: list[Row], name: str
 ) -> None:
     order = [each.name for each in releases()]
     target = releases()[order.index(name)]
@@ -179,7 +167,7 @@ def test_upgrade_of_random_frames(
     assert wanted
 
 
-def test_errors_of_random_frames(random_table: DataFrame, random_frames: list[Row]) -> None:
+def test_errors_of_random_frames(random_table: StoredTable, random_frames: list[Row]) -> None:
     wanted: Counter[tuple[Any, ...]] = Counter()
     for row in random_frames:
         if row["direction"] == "response":
@@ -192,7 +180,9 @@ def test_errors_of_random_frames(random_table: DataFrame, random_frames: list[Ro
     assert [row[-1] for row in found] == sorted((row[-1] for row in found), reverse=True)
 
 
-def test_latencies_are_the_nearest_ranks(random_table: DataFrame, random_frames: list[Row]) -> None:
+def test_latencies_are_the_nearest_ranks(
+    random_table: StoredTable, random_frames: list[Row]
+) -> None:
     times = defaultdict(list)
     for row in random_frames:
         if row["direction"] == "response":
@@ -208,7 +198,7 @@ def test_latencies_are_the_nearest_ranks(random_table: DataFrame, random_frames:
 
 @pytest.mark.parametrize("step", [1, 60, 3600])
 def test_rates_of_random_frames(
-    random_table: DataFrame, random_frames: list[Row], step: int
+    random_table: StoredTable, random_frames: list[Row], step: int
 ) -> None:
     wanted: Counter[tuple[Any, ...]] = Counter()
     for row in random_frames:
@@ -219,15 +209,16 @@ def test_rates_of_random_frames(
     assert {row[:-1]: row[-1] for row in found} == wanted
 
 
-def test_rates_before_1970_and_of_unknown_apis(tables: Mapping[str, DataFrame]) -> None:
-    early = tables["frames"].withColumn("ts", F.timestamp_micros(F.lit(-1)))
-    found = rows(queries.rates(early, 60))
+def test_rates_before_1970_and_of_unknown_apis(tmp_path: Path) -> None:
+    early = [row | {"ts": -1} for row in everything()["frames"]]
+    frames = queries.read_tables(str(write_tables(tmp_path, {"frames": early})))["frames"]
+    found = rows(queries.rates(frames, 60))
     assert {row[0] for row in found} == {-60 * SECOND}
     assert ("api key 9999", False, 1) in {row[1:] for row in found}
     assert "none" not in {row[1] for row in found}
 
 
-def test_audit(tables: Mapping[str, DataFrame]) -> None:
+def test_audit(tables: Mapping[str, StoredTable]) -> None:
     found = rows(queries.audit(tables["admin_audit"]), "operation", "topic", "outcome", "error")
     assert found == [
         ("delete topic", "orders", "done", None),
@@ -246,7 +237,7 @@ def test_audit(tables: Mapping[str, DataFrame]) -> None:
     ]  # fmt: skip
 
 
-def test_leader_changes(tables: Mapping[str, DataFrame]) -> None:
+def test_leader_changes(tables: Mapping[str, StoredTable]) -> None:
     found = rows(queries.leader_changes(tables["metadata_changes"]), "ts", "topic", "partition",
                  "from_leader", "to_leader")  # fmt: skip
     assert [((ts - MICROS) / SECOND, *rest) for ts, *rest in found] == [
@@ -258,14 +249,14 @@ def test_leader_changes(tables: Mapping[str, DataFrame]) -> None:
     ]
 
 
-def test_elections(tables: Mapping[str, DataFrame]) -> None:
+def test_elections(tables: Mapping[str, StoredTable]) -> None:
     found = rows(queries.elections(tables["quorum_events"]), "epoch", "candidates",
                  "pre_candidates", "granted", "refused", "unanswered", "leader",
                  "resigned")  # fmt: skip
     assert found == [(6, [2], [], 1, 0, 0, None, []), (5, [1, 2], [1], 1, 1, 1, 1, [1])]
 
 
-def test_clients(tables: Mapping[str, DataFrame]) -> None:
+def test_clients(tables: Mapping[str, StoredTable]) -> None:
     found = rows(queries.inventory(tables["clients"]), "client_id", "software_name", "principals",
                  "requests", "apis", "first_ts", "last_ts")  # fmt: skip
     last = MICROS + 31 * SECOND
@@ -275,7 +266,7 @@ def test_clients(tables: Mapping[str, DataFrame]) -> None:
     ]
 
 
-def test_problems(tables: Mapping[str, DataFrame]) -> None:
+def test_problems(tables: Mapping[str, StoredTable]) -> None:
     found = rows(queries.problem_kinds(tables["problems"]), "kind", "problems", "problem",
                  "stream_offset", "first_ts")  # fmt: skip
     assert found[0] == ("… bytes are missing", 2, "1 bytes are missing", 2, MICROS + 2 * SECOND)
@@ -285,42 +276,40 @@ def test_problems(tables: Mapping[str, DataFrame]) -> None:
     }
 
 
-def test_a_part_of_the_time(
-    spark: SparkSession, tables: Mapping[str, DataFrame], tmp_path: Path
-) -> None:
+def test_a_part_of_the_time(tmp_path: Path) -> None:
     folder = write_tables(tmp_path / "tables", everything())
     some = queries.read_tables(
-        spark, str(folder), since=START + timedelta(seconds=10), until=START + timedelta(seconds=31)
+        str(folder), since=START + timedelta(seconds=10), until=START + timedelta(seconds=31)
     )
-    assert [ts for (ts,) in rows(some["frames"].orderBy("ts"), "ts")] == [
+    assert sorted(ts for (ts,) in rows(some["frames"].rows(["ts"]))) == [
         MICROS + 10 * SECOND, MICROS + 20 * SECOND,
     ]  # fmt: skip
     assert some["clients"].count() == 2  # from the 31st; that of the 30th is a day too early
-    none = queries.read_tables(spark, str(folder), since=datetime(2027, 1, 1, tzinfo=UTC))
+    none = queries.read_tables(str(folder), since=datetime(2027, 1, 1, tzinfo=UTC))
     assert {name: table.count() for name, table in none.items()} == dict.fromkeys(everything(), 0)
 
 
 @pytest.mark.exhaustive
-def test_tables_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
-    assert queries.read_tables(spark, str(tmp_path)) == {}
+def test_tables_that_are_not_there(tmp_path: Path) -> None:
+    assert queries.read_tables(str(tmp_path)) == {}
     write_tables(tmp_path, {"problems": [], "frames": []})
-    found = queries.read_tables(spark, str(tmp_path))
+    found = queries.read_tables(str(tmp_path))
     assert list(found) == ["frames", "problems"]
     for name, (table, question) in queries.QUERIES.items():
         if table in found:
             asked = question(found[table], *(["4.0"] if name == "upgrade" else []))
-            assert asked.collect() == []
+            assert asked.num_rows == 0
 
 
-def test_nobody_is_ready_without_requests(spark: SparkSession, tmp_path: Path) -> None:
+def test_nobody_is_ready_without_requests(tmp_path: Path) -> None:
     """Of traffic that is encrypted, for one, no frame is read."""
-    frames = queries.read_tables(spark, str(write_tables(tmp_path, everything())))["frames"]
+    frames = queries.read_tables(str(write_tables(tmp_path, everything())))["frames"]
     assert upgrade(frames, "2.8").headline == "ready"
-    unread = upgrade(frames.where("direction <> 'request'"), "4.0")
+    unread = upgrade(frames.where(pc.field("direction") != "request"), "4.0")
     assert (unread.headline, unread.bad) == ("none", False)
 
 
-def test_ready_of_what_was_read(spark: SparkSession, tmp_path: Path) -> None:
+def test_ready_of_what_was_read(tmp_path: Path) -> None:
     """Connections that are encrypted, or of another port, may be those of any client."""
     unread = {"problem": "encrypted: TLS", "ts": MICROS, "capture": "one.pcap", "forwarded": False}
     strange = [
@@ -329,7 +318,7 @@ def test_ready_of_what_was_read(spark: SparkSession, tmp_path: Path) -> None:
     known = unread | {"connection": "c", "direction": "request", "api": "Fetch"}
     for name, problems in (("some", [*strange, known]), ("none", [known])):
         write_tables(tmp_path / name, {"frames": everything()["frames"], "problems": problems})
-    some, none = (queries.read_tables(spark, str(tmp_path / name)) for name in ("some", "none"))
+    some, none = (queries.read_tables(str(tmp_path / name)) for name in ("some", "none"))
     ready = upgrade(some["frames"], "2.8", some["problems"])
     assert (ready.headline, ready.bad) == ("ready, as far as could be read", False)
     (said,) = (each for each in ready.said if each.startswith("Nothing is known of"))
@@ -341,31 +330,35 @@ def test_ready_of_what_was_read(spark: SparkSession, tmp_path: Path) -> None:
     assert not [each for each in whole.said if each.startswith("Nothing is known")]
 
 
-def test_times_after_the_year_9999(spark: SparkSession) -> None:
-    found = _records(
-        spark.sql("SELECT timestamp_micros(288230376151711744) AS ts UNION ALL SELECT null")
-    )
+def test_times_after_the_year_9999() -> None:
+    late = pa.array([288230376151711744, None], pa.timestamp("us", tz="UTC"))
+    found = _records(pa.table({"ts": late}))
     assert [each["ts"] for each in found] == ["288230376151711744 µs since 1970", None]
 
 
-def test_views(spark: SparkSession, tables: Mapping[str, DataFrame]) -> None:
-    queries.register_views(tables)
-    found = spark.sql("select count(*) from frames where client_id = 'new-app'").collect()
-    assert found[0][0] == 20
+def stored(spark: SparkSession, folder: Path, captures: Sequence[Path]) -> StoredTable:
+    """The frames of captures as a stored table, one file for each of Spark's tasks."""
+    batches = read_frames(spark, *map(str, captures)).toArrow().to_batches()
+    for number, batch in enumerate(batches):
+        frames = pa.Table.from_batches([batch])
+        frames = frames.append_column("date", frames["ts"].cast(pa.date32()))
+        (folder / "frames").mkdir(parents=True, exist_ok=True)
+        pq.write_table(frames, folder / "frames" / f"{number}.parquet")
+    return queries.read_tables(str(folder))["frames"]
 
 
-def test_the_samples(spark: SparkSession) -> None:
+@pytest.mark.xdist_group("spark")
+def test_the_samples(spark: SparkSession, tmp_path: Path) -> None:
     """A cluster of 3.9 with ZooKeeper and one of 4.2, whose clients are all of their time."""
     names = ("admin42.pcap.gz", "controller39.pcap.gz")
-    found = read_frames(spark, *(str(SAMPLES / name) for name in names)).cache()
+    found = stored(spark, tmp_path, [SAMPLES / name for name in names])
     assert {row[:2] for row in rows(queries.upgrade(found, "4.0"), "traffic", "api", "status")} == {
         ("broker", "UpdateMetadata"), ("broker", "LeaderAndIsr"), ("broker", "StopReplica"),
         ("broker", "ControlledShutdown"),
     }  # fmt: skip
     errors = {(row[0], row[1]) for row in rows(queries.errors(found), "api", "error")}
     assert ("CreateTopics", "TOPIC_ALREADY_EXISTS") in errors
-    requests = found.where("direction = 'request'").count()
-    assert queries.rates(found, 10).agg(F.sum("requests")).collect()[0][0] == requests
-    forwarded = rows(queries.latencies(found).where("forwarded"), "api")
+    requests = found.where(pc.field("direction") == "request").count()
+    assert pc.sum(queries.rates(found, 10)["requests"]).as_py() == requests
+    forwarded = rows(queries.latencies(found).filter(pc.field("forwarded")), "api")
     assert {api for (api,) in forwarded} >= {"CreateTopics", "DeleteTopics"}
-    found.unpersist()

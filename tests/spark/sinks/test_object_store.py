@@ -106,3 +106,9 @@ def test_the_pipeline(store: ObjectStore, tmp_path: Path) -> None:
         row["topic_names"] = dict(row["topic_names"]) if row["topic_names"] else None
         row["body"] = None if row["body"] is None else json.loads(row["body"])
     assert as_text(rows) == by_one_process([ADMIN])
+    asked = subprocess.run(
+        [command[0], "report", out, "--query", "rates", "--output", "json"],
+        check=True, timeout=_TOO_LONG_S, capture_output=True,
+    )  # fmt: skip
+    requests = [row for row in rows if row["direction"] == "request" and row["ts"] is not None]
+    assert sum(row["requests"] for row in json.loads(asked.stdout)) == len(requests) > 0

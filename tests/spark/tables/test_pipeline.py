@@ -17,7 +17,7 @@ from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.spark.sinks.parquet import ParquetSink
-from kafka_admin_proto.spark.sinks.reading import read_table
+from kafka_admin_proto.spark.sinks.reading import read_tables
 from kafka_admin_proto.spark.tables.pipeline import run_batch
 from kafka_admin_proto.spark.tables.schemas import TABLES
 from tests.capture.test_request_log import entry, log4j
@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 
 def rows_of(spark: SparkSession, out: Path, name: str) -> list[Row]:
-    table = read_table(spark, str(out), name, TABLES[name])
+    table = read_tables(spark, str(out), {name: TABLES[name]}).get(name)
     assert table is not None, name
     found = table.selectExpr(
         *(
