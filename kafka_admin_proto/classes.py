@@ -16,7 +16,8 @@ import msgspec
 from kafka_admin_proto.codec import use_classes, value_class_of
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.values import Message, StructValue, equal_bits

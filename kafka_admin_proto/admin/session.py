@@ -34,7 +34,7 @@ from kafka_admin_proto.messages.describe_cluster_response import DescribeCluster
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import MetadataResponse
 from kafka_admin_proto.protocol.error_codes import error_label
-from kafka_admin_proto.protocol.payloads import expects_response
+from kafka_admin_proto.protocol.payload_values import expects_response
 from kafka_admin_proto.protocol.versions import supported
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 from kafka_admin_proto.values import Message

@@ -16,7 +16,7 @@ from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError, UnknownMessageError
 from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.protocol.error_codes import error_name
-from kafka_admin_proto.protocol.payloads import Request, Response
+from kafka_admin_proto.protocol.payload_values import Request, Response
 from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message

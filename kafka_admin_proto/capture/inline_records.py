@@ -17,8 +17,9 @@ from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Records
-from kafka_admin_proto.wire.containers import NullableStruct, StructType
+from kafka_admin_proto.wire.containers import StructType
 from kafka_admin_proto.wire.member import Member
+from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.secrets import TOPIC_NAMES
 from kafka_admin_proto.wire.visitor import Visitor
 

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT, FrameReader, frame
 from kafka_admin_proto.protocol.headers import request_header_version, response_header_version
+from kafka_admin_proto.protocol.payload_values import Request, Response, expects_response
 from kafka_admin_proto.protocol.payload_writers import write_request, write_response
-from kafka_admin_proto.protocol.payloads import (
-    Request,
-    Response,
-    api_name,
-    expects_response,
-    read_request,
-    read_response,
-)
+from kafka_admin_proto.protocol.payloads import api_name, read_request, read_response
 from kafka_admin_proto.protocol.versions import (
     Api,
     api_versions,

@@ -16,7 +16,8 @@ from kafka_admin_proto.protocol.error_codes import is_error_field
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.blobs import Blob, replace_invalid_utf8
 from kafka_admin_proto.wire.compiled import compile_function
-from kafka_admin_proto.wire.containers import NullableStruct, StructType
+from kafka_admin_proto.wire.containers import StructType
+from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
 

@@ -12,7 +12,7 @@ from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import NullableStruct
+from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.options import PLAIN_JSON
 from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.secrets import MASK

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec
+from kafka_admin_proto.schema.fields import FieldSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.versions import VersionRange
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec
+from kafka_admin_proto.schema.fields import FieldSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.scalars import SCALARS
 
 #: In a name without its underscores. "Auth" but for author, authorize, authorized operations.

@@ -12,9 +12,10 @@ import re
 from typing import Any, TypeVar
 
 from kafka_admin_proto.errors import SchemaError
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
 from kafka_admin_proto.schema.kafka_json import DefinitionReader, without_comments
 from kafka_admin_proto.schema.kip_grammar import Slip
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.model import MessageSpec
 
 _Spec = TypeVar("_Spec", FieldSpec, StructSpec, MessageSpec)
 _SPACE = re.compile(r"[ \t\n\r]*")

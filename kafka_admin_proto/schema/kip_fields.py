@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from kafka_admin_proto.errors import SchemaError
+from kafka_admin_proto.schema.fields import FieldSpec, FieldType, StructSpec
 from kafka_admin_proto.schema.layout import LayoutField
-from kafka_admin_proto.schema.model import FieldSpec, FieldType, MessageSpec, StructSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 #: Of one message: version → whether it is flexible, and its fields.

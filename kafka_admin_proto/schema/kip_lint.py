@@ -9,9 +9,10 @@ from functools import cache
 
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
 from kafka_admin_proto.schema.kip_grammar import Production, Slip, parse
 from kafka_admin_proto.schema.kip_reader import Reading, read_proposal
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 
 _CAMEL_WORD = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)+")

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from kafka_admin_proto.errors import SchemaError
+from kafka_admin_proto.schema.fields import StructSpec
 from kafka_admin_proto.schema.kip_fields import message_spec
 from kafka_admin_proto.schema.kip_grammar import (
     Item,
@@ -23,7 +24,7 @@ from kafka_admin_proto.schema.kip_grammar import (
     parse,
 )
 from kafka_admin_proto.schema.layout import LayoutField, struct_layout
-from kafka_admin_proto.schema.model import MAX_DEPTH, MAX_FIELDS, MessageSpec, StructSpec
+from kafka_admin_proto.schema.model import MAX_DEPTH, MAX_FIELDS, MessageSpec
 from kafka_admin_proto.schema.names import definition_name
 
 

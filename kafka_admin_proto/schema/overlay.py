@@ -9,7 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from kafka_admin_proto.schema.credentials import credential_paths
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
+from kafka_admin_proto.schema.model import MessageSpec
 
 
 class MessageOverlay(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

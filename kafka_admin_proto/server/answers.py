@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
-from kafka_admin_proto.protocol.payloads import Request
+from kafka_admin_proto.protocol.payload_values import Request
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.failures import ApiFailure, ControllerUnavailable

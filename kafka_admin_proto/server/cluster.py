@@ -40,7 +40,7 @@ from kafka_admin_proto.server.network.service import Service, Trace
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.records.metadata.cluster_state import Acl
+    from kafka_admin_proto.records.metadata.entities import Acl
     from kafka_admin_proto.server.faults.faults import Faults
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
     from kafka_admin_proto.server.security.access import Security

@@ -13,7 +13,8 @@ from kafka_admin_proto.classes import make_classes
 from kafka_admin_proto.errors import DecodeError, PartitionMetadataError, SchemaError
 from kafka_admin_proto.records.segments.partition_metadata import PartitionMetadata
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.kafka_json import read_message, write_message
+from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.kafka_json_writer import write_message
 from kafka_admin_proto.schema.kip_lint import lint
 from kafka_admin_proto.schema.kip_reader import read_kip, read_proposal
 from kafka_admin_proto.schema.kip_writer import write_grammar

@@ -11,7 +11,8 @@ from kafka_admin_proto.protocol import frame, write_request, write_response
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import NullableStruct, StructType
+from kafka_admin_proto.wire.containers import StructType
+from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
 

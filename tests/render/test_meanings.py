@@ -21,7 +21,8 @@ from kafka_admin_proto.render.meanings import (
     timestamp,
 )
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.model import FieldSpec, FieldType, MessageSpec
+from kafka_admin_proto.schema.fields import FieldSpec, FieldType
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.scalars import SCALARS
 from tests.oracle import require_oracle

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.kafka_json import read_message, write_message
+from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.kafka_json_writer import write_message
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 from tests.everything import draws
 

@@ -9,7 +9,8 @@ from uuid import UUID
 import pyarrow as pa
 
 from kafka_admin_proto.codec import Codec
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import json_name
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.wire.fixed import uuid_to_text

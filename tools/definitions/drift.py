@@ -18,7 +18,8 @@ from msgspec.structs import replace
 
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.diff import NEVER, Difference, diff
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec
+from kafka_admin_proto.schema.fields import FieldSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.overlay import MessageOverlay
 from kafka_admin_proto.schema.versions import VersionRange

@@ -35,8 +35,9 @@ from kafka_admin_proto.schema.catalog import (
     Entry,
     read_definition,
 )
-from kafka_admin_proto.schema.kafka_json import write_message
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
+from kafka_admin_proto.schema.kafka_json_writer import write_message
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.schema.overlay import MessageOverlay as Overlay
 from kafka_admin_proto.schema.overlay import (

@@ -16,8 +16,10 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from kafka_admin_proto.schema.kafka_json import read_message, write_message
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
+from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.kafka_json_writer import write_message
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, read_overlay
 from tools.definitions.merge import Merged, merge
 from tools.oracles import jars

@@ -10,8 +10,9 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
 from kafka_admin_proto.schema.layout import LayoutField, layout
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 _NONE = VersionRange.NONE

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import overlay_key
 
 PATH = Path(__file__).parents[2] / "schemas" / "about.json"

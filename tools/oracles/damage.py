@@ -9,7 +9,7 @@ from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import NullableStruct
+from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.tagged import RawTag, TagHeader
 from kafka_admin_proto.wire.varint import varint_end

@@ -12,7 +12,8 @@ from kafka_admin_proto.protocol import frame, write_request, write_response
 from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.render.explain import Explanation
 from kafka_admin_proto.render.meanings import meaning_of
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec
+from kafka_admin_proto.schema.fields import FieldSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 
 _TOPIC_ID = UUID("7b0f3a52-91c4-4d1e-8a6b-2f60c6f1d0aa")

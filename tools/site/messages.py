@@ -18,8 +18,9 @@ from kafka_admin_proto.protocol.releases import releases
 from kafka_admin_proto.render.meanings import meaning_of
 from kafka_admin_proto.render.schema_rows import field_notes
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.fields import FieldSpec
 from kafka_admin_proto.schema.kip_writer import write_grammar
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from tools.definitions.texts import texts
 from tools.site.example import example

@@ -45,7 +45,8 @@ from kafka_admin_proto.capture.frames import (
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.errors import DecodeError, FrameError
 from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
-from kafka_admin_proto.protocol.payloads import expects_response, read_request, read_response
+from kafka_admin_proto.protocol.payload_values import expects_response
+from kafka_admin_proto.protocol.payloads import read_request, read_response
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 #: Stateful apis: their bodies say what later frames mean, and are read whatever the options are.

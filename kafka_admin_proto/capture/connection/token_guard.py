@@ -17,7 +17,7 @@ import msgspec
 from kafka_admin_proto.capture.connection.sasl import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
-from kafka_admin_proto.protocol.payloads import Request, Response
+from kafka_admin_proto.protocol.payload_values import Request, Response
 
 #: Requests that a client may send before it has logged in.
 _BEFORE_LOGIN = frozenset({SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY, API_VERSIONS_KEY})

@@ -23,7 +23,8 @@ from kafka_admin_proto.errors import (
     UnknownMessageError,
 )
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT, check_frame_size
-from kafka_admin_proto.protocol.payloads import Request, Response, read_request, read_response
+from kafka_admin_proto.protocol.payload_values import Request, Response
+from kafka_admin_proto.protocol.payloads import read_request, read_response
 from kafka_admin_proto.schema.catalog import catalog
 
 

@@ -11,13 +11,8 @@ from kafka_admin_proto.capture.connection.sasl import SASL_HANDSHAKE_KEY
 from kafka_admin_proto.capture.frames import RESPONSE_HINT
 from kafka_admin_proto.errors import DecodeError, UnknownMessageError
 from kafka_admin_proto.protocol.headers import PRODUCE_KEY
-from kafka_admin_proto.protocol.payloads import (
-    Request,
-    Response,
-    expects_response,
-    read_request,
-    read_response,
-)
+from kafka_admin_proto.protocol.payload_values import Request, Response, expects_response
+from kafka_admin_proto.protocol.payloads import read_request, read_response
 
 #: Correlation ids of one dump that may wait for a response: half of a connection has none.
 MAX_IDS_OF_DUMP = 100_000

@@ -18,7 +18,8 @@ from kafka_admin_proto.render.schema_rows import schema_rows
 from kafka_admin_proto.schema.catalog import READERS, catalog
 from kafka_admin_proto.schema.diff import diff as differences
 from kafka_admin_proto.schema.diff import verdict
-from kafka_admin_proto.schema.kafka_json import without_comments, write_message
+from kafka_admin_proto.schema.kafka_json import without_comments
+from kafka_admin_proto.schema.kafka_json_writer import write_message
 from kafka_admin_proto.schema.kafka_lint import lint_definition
 from kafka_admin_proto.schema.kip_grammar import Slip, parse
 from kafka_admin_proto.schema.kip_lint import lint as slips_of

@@ -41,13 +41,9 @@ from kafka_admin_proto.protocol.headers import (
     SASL_AUTHENTICATE_KEY,
     SASL_HANDSHAKE_KEY,
 )
+from kafka_admin_proto.protocol.payload_values import Response, expects_response
 from kafka_admin_proto.protocol.payload_writers import api_key_of, write_request
-from kafka_admin_proto.protocol.payloads import (
-    UNSUPPORTED_VERSION,
-    Response,
-    expects_response,
-    read_response,
-)
+from kafka_admin_proto.protocol.payloads import UNSUPPORTED_VERSION, read_response
 from kafka_admin_proto.protocol.versions import (
     Api,
     api_versions,

@@ -18,7 +18,7 @@ from kafka_admin_proto.protocol.connection.events import ClientEvent, ProofNeede
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
 from kafka_admin_proto.protocol.connection.words import error_words
 from kafka_admin_proto.protocol.headers import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
-from kafka_admin_proto.protocol.payloads import Response
+from kafka_admin_proto.protocol.payload_values import Response
 from kafka_admin_proto.values import Message
 
 #: Takes the answer to one of the connection's own requests.

@@ -37,8 +37,9 @@ from kafka_admin_proto.protocol.headers import (
     SASL_HANDSHAKE_KEY,
     response_header_version,
 )
+from kafka_admin_proto.protocol.payload_values import Request
 from kafka_admin_proto.protocol.payload_writers import write_response
-from kafka_admin_proto.protocol.payloads import UNSUPPORTED_VERSION, Request, read_request
+from kafka_admin_proto.protocol.payloads import UNSUPPORTED_VERSION, read_request
 from kafka_admin_proto.protocol.versions import Api, api_versions
 from kafka_admin_proto.values import Message
 

@@ -15,7 +15,7 @@ from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeReque
 from kafka_admin_proto.messages.sasl_handshake_response import SaslHandshakeResponse
 from kafka_admin_proto.protocol.connection.events import Authenticated
 from kafka_admin_proto.protocol.connection.sasl_server import SaslServer, ServerExchange, Step
-from kafka_admin_proto.protocol.payloads import Request
+from kafka_admin_proto.protocol.payload_values import Request
 from kafka_admin_proto.values import Message
 
 _UNSUPPORTED_SASL_MECHANISM = 33

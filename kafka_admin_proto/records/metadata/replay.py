@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from kafka_admin_proto.errors import MetadataReplayError
 from kafka_admin_proto.messages import KRaftVersionRecord, VotersRecord
-from kafka_admin_proto.records.metadata.cluster_state import ClusterState, Endpoint, Voter
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.entities import Endpoint, Voter
 from kafka_admin_proto.records.metadata.rules import apply_record
 from kafka_admin_proto.values import Message
 

@@ -1,226 +1,71 @@
-"""What each record of the metadata log does to the state of the cluster.
+"""Apply the records of the metadata log to the state of the cluster.
 
-The rules are those of Kafka's ``org.apache.kafka.image.*Delta`` classes, whose names stand over
-them.
+The rules are those of Kafka's ``org.apache.kafka.image.*Delta`` classes, which the headings below
+name. `topic_rules` has those of topics and partitions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, TypeVar
-from uuid import UUID
 
-from kafka_admin_proto.errors import MetadataReplayError
 from kafka_admin_proto.messages import (
     AccessControlEntryRecord,
     BrokerRegistrationChangeRecord,
-    ClearElrRecord,
     ClientQuotaRecord,
     ConfigRecord,
     DelegationTokenRecord,
     FeatureLevelRecord,
     FenceBrokerRecord,
     NoOpRecord,
-    PartitionChangeRecord,
-    PartitionRecord,
     ProducerIdsRecord,
     RegisterBrokerRecord,
     RegisterControllerRecord,
     RemoveAccessControlEntryRecord,
     RemoveDelegationTokenRecord,
-    RemoveTopicRecord,
     RemoveUserScramCredentialRecord,
-    TopicRecord,
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
     UnregisterControllerRecord,
     UserScramCredentialRecord,
     ZkMigrationStateRecord,
 )
-from kafka_admin_proto.records.metadata.cluster_state import (
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.entities import (
     Acl,
     Broker,
-    ClusterState,
     ConfigValues,
     Controller,
     Endpoint,
-    Partition,
     ScramUser,
     Token,
-    Topic,
 )
-from kafka_admin_proto.records.metadata.names import METADATA_VERSION, TOPIC_RESOURCE
-from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
+from kafka_admin_proto.records.metadata.record_rules import Rules, refused
+from kafka_admin_proto.records.metadata.topic_rules import RULES as TOPIC_RULES
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 
-#: What PartitionChangeRecord has in fields that do not change.
-_SAME_LEADER = -2
-_SAME_RECOVERY_STATE = -1
-_RECOVERY_STATES = (0, 1)
-
-M = TypeVar("M", bound=Message)
+_RULES = Rules()
 
 
 def apply_record(state: ClusterState, message: Message) -> None:
-    """Change ``state`` as the record says. Raises MetadataReplayError, then it is as it was."""
-    change = _CHANGES.get(type(message))
-    if change is None:
-        raise _refused(message, "no rule says what it changes")
-    change(state, message)
+    """Apply a record to ``state``. Raises MetadataReplayError, and then leaves it as it was."""
+    record = type(message)
+    apply = _RULES.get(record) or TOPIC_RULES.get(record)
+    if apply is None:
+        raise refused(message, "no rule says what it changes")
+    apply(state, message)
 
 
-#: Class of a record → what it does to the state; whatever raises has changed nothing.
-_CHANGES: dict[type[Message], Callable[[ClusterState, Any], None]] = {}
-
-
-def _rule(
-    record: type[M],
-) -> Callable[[Callable[[ClusterState, M], None]], Callable[[ClusterState, M], None]]:
-    def register(change: Callable[[ClusterState, M], None]) -> Callable[[ClusterState, M], None]:
-        _CHANGES[record] = change
-        return change
-
-    return register
-
-
-def _refused(message: Message, fault: str) -> MetadataReplayError:
-    return MetadataReplayError(fault, record=message.message_name)
-
-
-@_rule(NoOpRecord)
+@_RULES.rule(NoOpRecord)
 def _nothing(state: ClusterState, record: NoOpRecord) -> None:
     """The controller writes one now and then, so that the log's end moves."""
-
-
-# --- topics and partitions: TopicsDelta, TopicDelta, PartitionRegistration
-
-
-@_rule(TopicRecord)
-def _topic(state: ClusterState, record: TopicRecord) -> None:
-    state.topics[record.topic_id] = Topic(record.name, record.topic_id)
-
-
-@_rule(RemoveTopicRecord)
-def _remove_topic(state: ClusterState, record: RemoveTopicRecord) -> None:
-    topic = state.topics.pop(record.topic_id, None)
-    if topic is None:
-        raise _refused(record, f"there is no topic with id {topic_id_to_text(record.topic_id)}")
-    state.configs.pop((TOPIC_RESOURCE, topic.name), None)
-
-
-@_rule(PartitionRecord)
-def _partition(state: ClusterState, record: PartitionRecord) -> None:
-    topic = _topic_of(state, record)
-    _check_directories(record)
-    directories = _directories(record, record.directories, len(record.replicas))
-    _check_recovery_state(record, record.leader_recovery_state)
-    topic.partitions[record.partition_id] = Partition(
-        replicas=record.replicas,
-        directories=directories,
-        isr=record.isr,
-        removing_replicas=record.removing_replicas,
-        adding_replicas=record.adding_replicas,
-        leader=record.leader,
-        leader_recovery_state=record.leader_recovery_state,
-        leader_epoch=record.leader_epoch,
-        partition_epoch=record.partition_epoch,
-        elr=record.eligible_leader_replicas or [],
-        last_known_elr=record.last_known_elr or [],
-    )
-
-
-@_rule(PartitionChangeRecord)
-def _change_partition(state: ClusterState, record: PartitionChangeRecord) -> None:
-    topic = _topic_of(state, record)
-    old = topic.partitions.get(record.partition_id)
-    if old is None:
-        raise _refused(record, f"topic {topic.name!r} has no partition {record.partition_id}")
-    topic.partitions[record.partition_id] = _merged(old, record)
-
-
-def _merged(old: Partition, record: PartitionChangeRecord) -> Partition:
-    _check_directories(record)
-    replicas = _new(record.replicas, old.replicas)
-    directories = _directories(record, _new(record.directories, old.directories), len(replicas))
-    recovery_state = record.leader_recovery_state
-    if recovery_state == _SAME_RECOVERY_STATE:
-        recovery_state = old.leader_recovery_state
-    _check_recovery_state(record, recovery_state)
-    elects = record.leader != _SAME_LEADER
-    return Partition(
-        replicas=replicas,
-        directories=directories,
-        isr=_new(record.isr, old.isr),
-        removing_replicas=_new(record.removing_replicas, old.removing_replicas),
-        adding_replicas=_new(record.adding_replicas, old.adding_replicas),
-        leader=record.leader if elects else old.leader,
-        leader_recovery_state=recovery_state,
-        leader_epoch=_int32(old.leader_epoch + elects),
-        partition_epoch=_int32(old.partition_epoch + 1),
-        elr=_new(record.eligible_leader_replicas, old.elr),
-        last_known_elr=_new(record.last_known_elr, old.last_known_elr),
-    )
-
-
-@_rule(ClearElrRecord)
-def _clear_elr(state: ClusterState, record: ClearElrRecord) -> None:
-    """Of one topic, or of all where it names none."""
-    topics = [t for t in state.topics.values() if record.topic_name in ("", t.name)]
-    if record.topic_name and not topics:
-        raise _refused(record, f"there is no topic {record.topic_name!r}")
-    cleared = PartitionChangeRecord(eligible_leader_replicas=[], last_known_elr=[])
-    for topic in topics:
-        for number, partition in topic.partitions.items():
-            if partition.elr or partition.last_known_elr:
-                topic.partitions[number] = _merged(partition, cleared)
-
-
-def _topic_of(state: ClusterState, record: PartitionRecord | PartitionChangeRecord) -> Topic:
-    topic = state.topics.get(record.topic_id)
-    if topic is None:
-        raise _refused(record, f"there is no topic with id {topic_id_to_text(record.topic_id)}")
-    return topic
-
-
-T = TypeVar("T")
-
-
-def _new(changed: T | None, old: T) -> T:
-    return old if changed is None else changed
-
-
-def _check_directories(record: PartitionRecord | PartitionChangeRecord) -> None:
-    replicas, directories = record.replicas, record.directories
-    if replicas is not None and directories and len(directories) != len(replicas):
-        raise _refused(
-            record, f"it has {len(replicas)} replicas and {len(directories)} directories"
-        )
-
-
-def _directories(record: Message, directories: list[UUID], replicas: int) -> list[UUID]:
-    """One directory for each replica: the zero id of "migrating" for all where none is known."""
-    if directories.count(ZERO_UUID) == len(directories):
-        return [ZERO_UUID] * replicas
-    if len(directories) != replicas:
-        raise _refused(record, f"there are {replicas} replicas and {len(directories)} directories")
-    return directories
-
-
-def _check_recovery_state(record: Message, state: int) -> None:
-    if state not in _RECOVERY_STATES:
-        raise _refused(record, f"{state} is no leader recovery state; expected 0 or 1")
-
-
-def _int32(number: int) -> int:
-    """As Java's int goes round."""
-    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
 # --- brokers and controllers: ClusterDelta
 
 
-@_rule(RegisterBrokerRecord)
+@_RULES.rule(RegisterBrokerRecord)
 def _register_broker(state: ClusterState, record: RegisterBrokerRecord) -> None:
     state.brokers[record.broker_id] = Broker(
         id=record.broker_id,
@@ -237,28 +82,28 @@ def _register_broker(state: ClusterState, record: RegisterBrokerRecord) -> None:
     )
 
 
-@_rule(UnregisterBrokerRecord)
+@_RULES.rule(UnregisterBrokerRecord)
 def _unregister_broker(state: ClusterState, record: UnregisterBrokerRecord) -> None:
     state.brokers.pop(record.broker_id, None)
 
 
-@_rule(FenceBrokerRecord)
+@_RULES.rule(FenceBrokerRecord)
 def _fence_broker(state: ClusterState, record: FenceBrokerRecord) -> None:
     _broker_of(state, record, record.id, record.epoch).fenced = True
 
 
-@_rule(UnfenceBrokerRecord)
+@_RULES.rule(UnfenceBrokerRecord)
 def _unfence_broker(state: ClusterState, record: UnfenceBrokerRecord) -> None:
     _broker_of(state, record, record.id, record.epoch).fenced = False
 
 
-@_rule(BrokerRegistrationChangeRecord)
+@_RULES.rule(BrokerRegistrationChangeRecord)
 def _change_broker(state: ClusterState, record: BrokerRegistrationChangeRecord) -> None:
     broker = _broker_of(state, record, record.broker_id, record.broker_epoch)
     if record.fenced not in (-1, 0, 1):
-        raise _refused(record, f"fenced is {record.fenced}; expected -1, 0 or 1")
+        raise refused(record, f"fenced is {record.fenced}; expected -1, 0 or 1")
     if record.in_controlled_shutdown not in (0, 1):
-        raise _refused(
+        raise refused(
             record, f"inControlledShutdown is {record.in_controlled_shutdown}; expected 0 or 1"
         )
     if record.fenced:  # -1 unfences
@@ -271,7 +116,7 @@ def _change_broker(state: ClusterState, record: BrokerRegistrationChangeRecord) 
         broker.cordoned_directories = record.cordoned_log_dirs
 
 
-@_rule(RegisterControllerRecord)
+@_RULES.rule(RegisterControllerRecord)
 def _register_controller(state: ClusterState, record: RegisterControllerRecord) -> None:
     state.controllers[record.controller_id] = Controller(
         id=record.controller_id,
@@ -282,7 +127,7 @@ def _register_controller(state: ClusterState, record: RegisterControllerRecord) 
     )
 
 
-@_rule(UnregisterControllerRecord)
+@_RULES.rule(UnregisterControllerRecord)
 def _unregister_controller(state: ClusterState, record: UnregisterControllerRecord) -> None:
     state.controllers.pop(record.controller_id, None)
 
@@ -290,9 +135,9 @@ def _unregister_controller(state: ClusterState, record: UnregisterControllerReco
 def _broker_of(state: ClusterState, record: Message, number: int, epoch: int) -> Broker:
     broker = state.brokers.get(number)
     if broker is None:
-        raise _refused(record, f"broker {number} is not registered")
+        raise refused(record, f"broker {number} is not registered")
     if broker.epoch != epoch:
-        raise _refused(record, f"broker {number} is registered with epoch {broker.epoch}, not "
+        raise refused(record, f"broker {number} is registered with epoch {broker.epoch}, not "
                                f"{epoch}")  # fmt: skip
     return broker
 
@@ -312,7 +157,7 @@ def _features(
 # --- what administrators set: ConfigurationsDelta, FeaturesDelta, AclsDelta, ClientQuotasDelta, …
 
 
-@_rule(ConfigRecord)
+@_RULES.rule(ConfigRecord)
 def _config(state: ClusterState, record: ConfigRecord) -> None:
     resource = (record.resource_type, record.resource_name)
     values = state.configs.get(resource, ConfigValues())
@@ -323,7 +168,7 @@ def _config(state: ClusterState, record: ConfigRecord) -> None:
     _keep(state.configs, resource, values)
 
 
-@_rule(FeatureLevelRecord)
+@_RULES.rule(FeatureLevelRecord)
 def _feature(state: ClusterState, record: FeatureLevelRecord) -> None:
     if record.feature_level == 0 and record.name != METADATA_VERSION:
         state.features.pop(record.name, None)
@@ -331,7 +176,7 @@ def _feature(state: ClusterState, record: FeatureLevelRecord) -> None:
         state.features[record.name] = record.feature_level
 
 
-@_rule(AccessControlEntryRecord)
+@_RULES.rule(AccessControlEntryRecord)
 def _acl(state: ClusterState, record: AccessControlEntryRecord) -> None:
     state.acls[record.id] = Acl(
         resource_type=record.resource_type,
@@ -344,13 +189,13 @@ def _acl(state: ClusterState, record: AccessControlEntryRecord) -> None:
     )
 
 
-@_rule(RemoveAccessControlEntryRecord)
+@_RULES.rule(RemoveAccessControlEntryRecord)
 def _remove_acl(state: ClusterState, record: RemoveAccessControlEntryRecord) -> None:
     if state.acls.pop(record.id, None) is None:
-        raise _refused(record, f"there is no entry with id {topic_id_to_text(record.id)}")
+        raise refused(record, f"there is no entry with id {topic_id_to_text(record.id)}")
 
 
-@_rule(ClientQuotaRecord)
+@_RULES.rule(ClientQuotaRecord)
 def _quota(state: ClusterState, record: ClientQuotaRecord) -> None:
     names = {each.entity_type: each.entity_name for each in record.entity}
     entity = tuple((kind, names[kind]) for kind in sorted(names))
@@ -362,19 +207,19 @@ def _quota(state: ClusterState, record: ClientQuotaRecord) -> None:
     _keep(state.quotas, entity, quotas)
 
 
-@_rule(UserScramCredentialRecord)
+@_RULES.rule(UserScramCredentialRecord)
 def _scram_user(state: ClusterState, record: UserScramCredentialRecord) -> None:
     state.scram_users[record.name, record.mechanism] = ScramUser(
         record.iterations, record.salt, record.stored_key, record.server_key
     )
 
 
-@_rule(RemoveUserScramCredentialRecord)
+@_RULES.rule(RemoveUserScramCredentialRecord)
 def _remove_scram_user(state: ClusterState, record: RemoveUserScramCredentialRecord) -> None:
     state.scram_users.pop((record.name, record.mechanism), None)
 
 
-@_rule(DelegationTokenRecord)
+@_RULES.rule(DelegationTokenRecord)
 def _token(state: ClusterState, record: DelegationTokenRecord) -> None:
     state.delegation_tokens[record.token_id] = Token(
         owner=record.owner,
@@ -386,17 +231,17 @@ def _token(state: ClusterState, record: DelegationTokenRecord) -> None:
     )
 
 
-@_rule(RemoveDelegationTokenRecord)
+@_RULES.rule(RemoveDelegationTokenRecord)
 def _remove_token(state: ClusterState, record: RemoveDelegationTokenRecord) -> None:
     state.delegation_tokens.pop(record.token_id, None)
 
 
-@_rule(ProducerIdsRecord)
+@_RULES.rule(ProducerIdsRecord)
 def _producer_ids(state: ClusterState, record: ProducerIdsRecord) -> None:
     state.next_producer_id = record.next_producer_id
 
 
-@_rule(ZkMigrationStateRecord)
+@_RULES.rule(ZkMigrationStateRecord)
 def _zk_migration(state: ClusterState, record: ZkMigrationStateRecord) -> None:
     state.zk_migration_state = record.zk_migration_state
 

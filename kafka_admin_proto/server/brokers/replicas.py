@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from kafka_admin_proto.messages.broker_registration_change_record import (
     BrokerRegistrationChangeRecord,
 )
-from kafka_admin_proto.records.metadata.cluster_state import Partition, Topic
+from kafka_admin_proto.records.metadata.entities import Partition, Topic
 from kafka_admin_proto.server.java import small_set_order
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.partition_changes import (

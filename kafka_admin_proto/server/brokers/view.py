@@ -20,7 +20,8 @@ from kafka_admin_proto.messages.remove_access_control_entry_record import (
 )
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
 from kafka_admin_proto.messages.topic_record import TopicRecord
-from kafka_admin_proto.records.metadata.cluster_state import Broker, ClusterState, Partition, Topic
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.entities import Broker, Partition, Topic
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, Configs

@@ -24,7 +24,7 @@ from kafka_admin_proto.messages.describe_user_scram_credentials_response import 
 from kafka_admin_proto.messages.metadata_response import MetadataResponse
 from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.protocol.headers import message_of
-from kafka_admin_proto.schema.model import FieldSpec
+from kafka_admin_proto.schema.fields import FieldSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE, View
 from kafka_admin_proto.server.faults.topics import (

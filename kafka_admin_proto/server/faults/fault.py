@@ -9,7 +9,7 @@ from typing import Literal, Self
 
 import msgspec
 
-from kafka_admin_proto.protocol.payloads import Request
+from kafka_admin_proto.protocol.payload_values import Request
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.faults.error_answers import Failure

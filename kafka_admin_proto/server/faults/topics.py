@@ -15,7 +15,7 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.model import FieldSpec
+from kafka_admin_proto.schema.fields import FieldSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE, View
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID

@@ -42,7 +42,8 @@ from kafka_admin_proto.messages.voters_record import Voter as VoterRow
 from kafka_admin_proto.messages.zk_migration_state_record import ZkMigrationStateRecord
 from kafka_admin_proto.records.batches.control import read_control_record
 from kafka_admin_proto.records.batches.model import Batch
-from kafka_admin_proto.records.metadata.cluster_state import Broker, ClusterState, Controller, Topic
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.entities import Broker, Controller, Topic
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.schema.scalars import ZERO_UUID

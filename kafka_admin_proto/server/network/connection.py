@@ -32,7 +32,7 @@ from kafka_admin_proto.server.network.service import Access, Service
 from kafka_admin_proto.server.network.turns import Steps
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.protocol.payloads import Request
+    from kafka_admin_proto.protocol.payload_values import Request
     from kafka_admin_proto.values import Message
 
 #: Bytes of answers that are written at once, about: a client that does not read stops its server.

@@ -15,7 +15,7 @@ from kafka_admin_proto.server.failures import THROTTLING_QUOTA_EXCEEDED, ApiFail
 from kafka_admin_proto.server.quotas.entities import CLIENT_ID, USER
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.records.metadata.cluster_state import QuotaEntity
+    from kafka_admin_proto.records.metadata.entities import QuotaEntity
     from kafka_admin_proto.server.handlers import Caller
     from kafka_admin_proto.server.state import State
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages.user_scram_credential_record import UserScramCredentialRecord
 from kafka_admin_proto.protocol.connection.scram import ScramCredential, is_sasl_text
-from kafka_admin_proto.records.metadata.cluster_state import ScramUser
+from kafka_admin_proto.records.metadata.entities import ScramUser
 from kafka_admin_proto.records.metadata.names import mechanism_name
 from kafka_admin_proto.server.security.scram import MECHANISMS
 

@@ -10,7 +10,7 @@ from enum import Enum
 from uuid import UUID
 
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
-from kafka_admin_proto.records.metadata.cluster_state import Partition, Topic
+from kafka_admin_proto.records.metadata.entities import Partition, Topic
 from kafka_admin_proto.server.java import small_set_order
 from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
 from kafka_admin_proto.server.topics.assignments import directory_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.records.metadata.cluster_state import Partition
+from kafka_admin_proto.records.metadata.entities import Partition
 from kafka_admin_proto.server.brokers.view import View
 
 LEADER_NOT_AVAILABLE = 5

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from kafka_admin_proto.codec import Codec, codec, value_class_of
 from kafka_admin_proto.errors import EncodeError, UnsupportedVersionError
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import json_name, python_name
 from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.spark.columns.arrow_arrays import MASK_BYTES

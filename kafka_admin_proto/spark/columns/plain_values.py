@@ -8,8 +8,9 @@ from uuid import UUID
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.base import WireType
 from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import NullableStruct, StructType
+from kafka_admin_proto.wire.containers import StructType
 from kafka_admin_proto.wire.fixed import uuid_to_text
+from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
 

@@ -10,7 +10,8 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from kafka_admin_proto.schema.model import FieldSpec, MessageSpec, StructSpec
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
+from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import json_name
 from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.schema.versions import VersionRange

@@ -21,7 +21,7 @@ from uuid import UUID, uuid5
 import kafka_admin_proto.messages as m
 from kafka_admin_proto import Message
 from kafka_admin_proto.protocol import FrameReader, frame, read_request, supported, write_response
-from kafka_admin_proto.protocol.payloads import Request
+from kafka_admin_proto.protocol.payload_values import Request
 
 _SPACE = UUID(int=7)
 BROKERS = (1, 2, 3)

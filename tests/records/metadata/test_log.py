@@ -33,13 +33,8 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from kafka_admin_proto.records.batches.control import write_control_record
-from kafka_admin_proto.records.metadata.cluster_state import (
-    KINDS,
-    ClusterState,
-    Controller,
-    Topic,
-    diff,
-)
+from kafka_admin_proto.records.metadata.cluster_state import KINDS, ClusterState, diff
+from kafka_admin_proto.records.metadata.entities import Controller, Topic
 from kafka_admin_proto.records.metadata.log import replay
 from kafka_admin_proto.records.metadata.records import write_metadata_value
 from kafka_admin_proto.records.metadata.replay import MetadataReplay

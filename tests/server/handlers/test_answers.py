@@ -6,8 +6,9 @@ import math
 
 from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest, MetadataResponse
+from kafka_admin_proto.protocol.payload_values import Request
 from kafka_admin_proto.protocol.payload_writers import write_request
-from kafka_admin_proto.protocol.payloads import Request, read_request
+from kafka_admin_proto.protocol.payloads import read_request
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import Caller

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import UserScramCredentialRecord
-from kafka_admin_proto.records.metadata.cluster_state import ScramUser
+from kafka_admin_proto.records.metadata.entities import ScramUser
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.security.users import Users, read_users
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from kafka_admin_proto.schema.model import FieldSpec, StructSpec
+from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
 from kafka_admin_proto.schema.names import json_name
 from kafka_admin_proto.wire.secrets import is_secret_name
 

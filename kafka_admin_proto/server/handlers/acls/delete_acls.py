@@ -16,7 +16,7 @@ from kafka_admin_proto.messages.delete_acls_response import (
 from kafka_admin_proto.messages.remove_access_control_entry_record import (
     RemoveAccessControlEntryRecord,
 )
-from kafka_admin_proto.records.metadata.cluster_state import Acl
+from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.server.failures import NO_AUTHORIZER, SECURITY_DISABLED, ApiFailure
 from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
 from kafka_admin_proto.server.handlers import Answer, Caller

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import INVALID_TOPIC, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_admin_proto.server.topics.names import is_valid

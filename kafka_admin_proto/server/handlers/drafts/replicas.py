@@ -7,7 +7,7 @@ from zlib import crc32
 
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement import place_new, regenerate
-from kafka_admin_proto.records.metadata.cluster_state import Partition, Topic
+from kafka_admin_proto.records.metadata.entities import Partition, Topic
 from kafka_admin_proto.server.failures import (
     INVALID_PARTITIONS,
     INVALID_REPLICA_ASSIGNMENT,

@@ -14,7 +14,7 @@ from kafka_admin_proto.messages.alter_partition_reassignments_response import (
     ReassignableTopicResponse,
 )
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
-from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.failures import (
     INVALID_REPLICA_ASSIGNMENT,
     INVALID_REPLICATION_FACTOR,

@@ -16,7 +16,7 @@ from kafka_admin_proto.messages.create_partitions_response import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
 )
-from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.failures import (
     INVALID_PARTITIONS,
     INVALID_REPLICA_ASSIGNMENT,

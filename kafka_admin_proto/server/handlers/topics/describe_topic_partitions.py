@@ -14,7 +14,7 @@ from kafka_admin_proto.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
-from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import (
     INVALID_REQUEST,

@@ -20,7 +20,7 @@ from kafka_admin_proto.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import (
     INVALID_REQUEST,

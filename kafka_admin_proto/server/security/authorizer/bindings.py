@@ -10,7 +10,7 @@ from kafka_admin_proto.messages.access_control_entry_record import AccessControl
 from kafka_admin_proto.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
-from kafka_admin_proto.records.metadata.cluster_state import Acl
+from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.server.failures import INVALID_REQUEST, ApiFailure
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALLOW,

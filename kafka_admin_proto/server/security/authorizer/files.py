@@ -12,7 +12,8 @@ import msgspec
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
 from kafka_admin_proto.messages.create_acls_request import AclCreation
-from kafka_admin_proto.records.metadata.cluster_state import Acl, ClusterState
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.records.metadata.names import name_of
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.security.authorizer.bindings import acl_of, check_binding, record_of

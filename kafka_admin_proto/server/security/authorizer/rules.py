@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from kafka_admin_proto.errors import SettingsError
-from kafka_admin_proto.records.metadata.cluster_state import Acl
+from kafka_admin_proto.records.metadata.entities import Acl
 
 CLASS_CONFIG = "authorizer.class.name"
 SUPER_USERS_CONFIG = "super.users"

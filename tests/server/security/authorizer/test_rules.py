@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import SettingsError
-from kafka_admin_proto.records.metadata.cluster_state import Acl
+from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.server.security.authorizer import rules
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALLOW_CONFIG,

@@ -13,7 +13,7 @@ from kafka_admin_proto.messages.kip_4a.alter_topic_response import (
     AlterTopicResponse,
     AlterTopicResponseItem,
 )
-from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.failures import (
     INVALID_PARTITIONS,
     UNKNOWN_TOPIC_OR_PARTITION,

@@ -10,7 +10,7 @@ from kafka_admin_proto.messages.kip_4b.alter_topic_response import (
     AlterTopicResponse,
     AlterTopicResponseItem,
 )
-from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.configs.changes import DELETE, SET, Change, apply
 from kafka_admin_proto.server.failures import (
     INVALID_CONFIG,

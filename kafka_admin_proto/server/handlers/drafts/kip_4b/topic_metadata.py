@@ -11,7 +11,7 @@ from kafka_admin_proto.messages.kip_4b.topic_metadata_response import (
     TopicMetadata,
     TopicMetadataResponse,
 )
-from kafka_admin_proto.records.metadata.cluster_state import Topic
+from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE, View
 from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.handlers.drafts.metadata import code_of_missing, wanted_topics
