@@ -58,14 +58,34 @@ class _Chunk:
         self.segments = bytearray()
         self.payload = bytearray()
 
+    def row(self, flow: bytes) -> ChunkRow:
+        segments, payload = bytes(self.segments), bytes(self.payload)
+        return self.capture, self.ordinal, self.watermark, flow, segments, payload, None, None
+
 
 def pack(rows: Iterable[PacketRow]) -> Iterator[pa.RecordBatch]:
-    """Pack packets into batches of chunks.
+    """Pack packets into batches of their `chunks_of`.
 
-    The packets of each flow come in capture order, and so do the flow's chunks. Memory holds the
-    open chunks and one batch.
+    Memory holds the open chunks and one batch.
     """
     batch = _Batch()
+    for chunk in chunks_of(rows):
+        batch.add(chunk)
+        if batch.is_full:
+            yield batch.take()
+    yield batch.take()
+
+
+#: The columns of `CHUNKS`; the watermark in microseconds since 1970.
+ChunkRow = tuple[str, int, int, bytes, bytes | None, bytes | None, str | None, int | None]
+
+
+def chunks_of(rows: Iterable[PacketRow]) -> Iterator[ChunkRow]:
+    """Pack packets into chunks.
+
+    The packets of each flow come in capture order, and so do the flow's chunks. Memory holds the
+    open chunks.
+    """
     chunks: dict[bytes, _Chunk] = {}
     waiting = 0
     pack_segment = SEGMENT.pack
@@ -75,7 +95,7 @@ def pack(rows: Iterable[PacketRow]) -> Iterator[pa.RecordBatch]:
             payload, problem,
         ) = row  # fmt: skip
         if problem is not None:
-            batch.add(capture, ordinal, watermark, flow, None, None, problem, missing)
+            yield capture, ordinal, watermark, flow, None, None, problem, missing
             continue
         if sequence is None:  # a line of a request log
             ts = sequence = acknowledged = missing = flags = 0
@@ -85,10 +105,8 @@ def pack(rows: Iterable[PacketRow]) -> Iterator[pa.RecordBatch]:
         if chunk is not None and (
             len(chunk.payload) + size > CHUNK_BYTES or chunk.capture != capture
         ):
-            batch.add_chunk(flow, chunk)
             waiting -= len(chunk.payload) + len(chunk.segments)
-            if batch.is_full:
-                yield batch.take()
+            yield chunk.row(flow)
             chunk = None
         if chunk is None:
             chunk = chunks[flow] = _Chunk(capture, ordinal, watermark)
@@ -101,41 +119,31 @@ def pack(rows: Iterable[PacketRow]) -> Iterator[pa.RecordBatch]:
         waiting += SEGMENT.size + size
         if waiting > _OPEN_BYTES:
             for flow, chunk in chunks.items():
-                batch.add_chunk(flow, chunk)
-                if batch.is_full:
-                    yield batch.take()
+                yield chunk.row(flow)
             chunks.clear()
             waiting = 0
     for flow, chunk in chunks.items():
-        batch.add_chunk(flow, chunk)
-        if batch.is_full:
-            yield batch.take()
-    yield batch.take()
+        yield chunk.row(flow)
 
 
 class _Batch:
     """Rows of `CHUNKS` on their way into a record batch."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[Any, ...]] = []
+        self._rows: list[ChunkRow] = []
         self._bytes = 0
 
-    def add(self, *row: Any) -> None:
-        self._rows.append(row)
-
-    def add_chunk(self, flow: bytes, chunk: _Chunk) -> None:
-        segments, payload = bytes(chunk.segments), bytes(chunk.payload)
-        self._rows.append(
-            (chunk.capture, chunk.ordinal, chunk.watermark, flow, segments, payload, None, None)
-        )
-        self._bytes += len(segments) + len(payload)
+    def add(self, chunk: ChunkRow) -> None:
+        self._rows.append(chunk)
+        _, _, _, _, segments, payload, _, _ = chunk
+        self._bytes += len(segments or b"") + len(payload or b"")
 
     @property
     def is_full(self) -> bool:
         return self._bytes >= _BATCH_BYTES or len(self._rows) >= _BATCH_ROWS
 
     def take(self) -> pa.RecordBatch:
-        columns = list(zip(*self._rows, strict=True)) or [()] * len(CHUNKS)
+        columns: list[Any] = list(zip(*self._rows, strict=True)) or [()] * len(CHUNKS)
         arrays = [
             pa.array(column, field.type) for column, field in zip(columns, CHUNKS, strict=True)
         ]

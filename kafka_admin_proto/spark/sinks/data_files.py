@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Self
 
 import msgspec
 import pyarrow as pa
@@ -72,29 +73,58 @@ class Location(msgspec.Struct, frozen=True):
         return system, f"{path.rstrip('/')}/{table}"
 
 
+class DataFileWriter:
+    """Writes one file of a table, row group by row group."""
+
+    def __init__(self, location: Location, table: str, schema: pa.Schema) -> None:
+        self._system, folder = location.folder(table)
+        if location.is_local:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        self._name = f"part-{uuid.uuid4().hex}.parquet"
+        self._path = f"{folder}/{self._name}"
+        self._out = self._system.open_output_stream(self._path)
+        self._writer = pq.ParquetWriter(self._out, schema, compression=_COMPRESSION)
+        self._rows = self._undated = 0
+        self._dates: list[date] = []
+
+    def write(self, rows: pa.Table) -> None:
+        """Write rows in the columns of the table, of which ``date`` is one, as a row group."""
+        self._writer.write_table(rows)
+        self._rows += rows.num_rows
+        self._undated += rows["date"].null_count
+        found = pc.min_max(rows["date"]).as_py()
+        self._dates += [day for day in found.values() if day is not None]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *about_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        try:
+            self._writer.close()
+        finally:
+            self._out.close()
+
+    def result(self) -> DataFile:
+        """The file, once it is closed."""
+        size = self._system.get_file_info(self._path).size
+        dates = self._dates
+        return DataFile(
+            self._name, self._rows, size, min(dates, default=None), max(dates, default=None),
+            self._undated,
+        )  # fmt: skip
+
+
 def write_data_file(
     location: Location, table: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 ) -> DataFile:
     """Write batches in the columns of ``schema`` to one file, about as many rows a row group."""
-    system, folder = location.folder(table)
-    if location.is_local:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    name = f"part-{uuid.uuid4().hex}.parquet"
-    path = f"{folder}/{name}"
-    rows, undated = 0, 0
-    dates: list[date] = []
-    with (
-        system.open_output_stream(path) as out,
-        pq.ParquetWriter(out, schema, compression=_COMPRESSION) as writer,
-    ):
+    with DataFileWriter(location, table, schema) as file:
         for group in map(pa.Table.from_batches, gathered(batches, ROW_GROUP_BYTES)):
-            writer.write_table(sorted_rows(group, schema))
-            rows += group.num_rows
-            undated += group["date"].null_count
-            found = pc.min_max(group["date"]).as_py()
-            dates += [day for day in found.values() if day is not None]
-    size = system.get_file_info(path).size
-    return DataFile(name, rows, size, min(dates, default=None), max(dates, default=None), undated)
+            file.write(sorted_rows(group, schema))
+    return file.result()
 
 
 def gathered(batches: Iterable[pa.RecordBatch], size_bytes: int) -> Iterator[list[pa.RecordBatch]]:

@@ -151,6 +151,12 @@ class ParquetSink:
         for table in self._schemas:
             if not files.get(table):
                 self._write(table, [])
+                continue
+            # A task that was tried again, or a file that was written again, has left others here.
+            names = {each.name for each in files[table]}
+            for each in (self._staged / table).iterdir():
+                if each.name not in names:
+                    each.unlink()
         self._publish([(self._staged / table, self._path / table) for table in self._schemas])
 
     def append(self, files: Files, replaced: Mapping[str, Replacement], batch: int) -> None:

@@ -104,7 +104,7 @@ class StreamTables:
         topics = _Topics()
         if file.exists():
             topics = msgspec.json.decode(file.read_bytes(), type=_Topics)
-        staged = stage_rows(rows, sink.workspace.staging / "decoded")
+        staged = stage_rows(rows, sink.workspace.staging / "decoded", sink.location)
         topics.of_frames = earliest([topics.of_frames, staged.topics])
         for topic_id, name in log_names(staged).items():
             if len(topics.of_log) < MAX_TOPICS:

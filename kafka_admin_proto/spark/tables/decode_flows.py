@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -14,7 +15,7 @@ from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.capture.request_log import frames_of_line
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.gc_tuning import tune_gc
-from kafka_admin_proto.spark.ingest.chunks import CHUNKS, LINE, SEGMENT
+from kafka_admin_proto.spark.ingest.chunks import CHUNKS, LINE, SEGMENT, ChunkRow
 from kafka_admin_proto.spark.ingest.files import POSITION_BITS
 from kafka_admin_proto.spark.ingest.packets import rows_of
 from kafka_admin_proto.spark.tables.derive import CALL_KEYS
@@ -45,29 +46,28 @@ def decode_flows(
     The chunks are sorted by flow and packet ordinal. One flow is decoded at a time, so that memory
     holds the state of one flow, and a batch.
     """
-    return _decoded(chunks, CHUNKS, FlowDecoder(options, FRAMES))
+    return _decoded(rows_of(chunks, CHUNKS.names), FlowDecoder(options, FRAMES))
 
 
-def decode_all(
-    chunks: Iterable[pa.RecordBatch], options: DecodeOptions = DEFAULT_OPTIONS
+def decode_chunks(
+    chunks: Iterable[ChunkRow], options: DecodeOptions = DEFAULT_OPTIONS
 ) -> Iterator[pa.RecordBatch]:
-    """The same with the rows of the other tables beside each frame: `DECODED`."""
-    return _decoded(chunks, CHUNKS, FlowDecoder(options, DECODED))
+    """The same for chunks as tuples, with the rows of the other tables beside each frame."""
+    return _decoded(chunks, FlowDecoder(options, DECODED))
 
 
 def decode_stream(
     chunks: Iterable[pa.RecordBatch], options: DecodeOptions, time: StreamTime
 ) -> Iterator[pa.RecordBatch]:
     """The same for a batch of a stream: `STREAMED_CHUNKS` in, `STREAMED` out."""
-    return _decoded(chunks, STREAMED_CHUNKS, FlowDecoder(options, STREAMED, time))
+    rows = rows_of(chunks, STREAMED_CHUNKS.names)
+    return _decoded(rows, FlowDecoder(options, STREAMED, time))
 
 
-def _decoded(
-    chunks: Iterable[pa.RecordBatch], columns: pa.Schema, decoder: FlowDecoder
-) -> Iterator[pa.RecordBatch]:
+def _decoded(chunks: Iterable[tuple[Any, ...]], decoder: FlowDecoder) -> Iterator[pa.RecordBatch]:
     tune_gc()
     rows = decoder.rows
-    for row in rows_of(chunks, columns.names):
+    for row in chunks:
         for _ in decoder.chunk(*row):
             if rows.is_full:
                 yield rows.take()

@@ -7,20 +7,18 @@ files are written.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from pyspark.sql import SparkSession
 
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
-from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE, list_files
-from kafka_admin_proto.spark.ingest.flows import by_flow
-from kafka_admin_proto.spark.ingest.skewed_flows import skewed_flows
+from kafka_admin_proto.spark.ingest.exchange import exchange
+from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE
 from kafka_admin_proto.spark.sinks.data_files import DataFile
 from kafka_admin_proto.spark.sinks.sink import TableSink
-from kafka_admin_proto.spark.tables.decode_flows import decode_all
 from kafka_admin_proto.spark.tables.segments import stage_segments
-from kafka_admin_proto.spark.tables.staging import Staged, stage_rows, write_frames
+from kafka_admin_proto.spark.tables.staging import Staged, stage_chunks, write_frames
 from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, NamedTopics, earliest
 from kafka_admin_proto.spark.tables.write import (
     PLAIN_TABLES,
@@ -53,18 +51,17 @@ def run_batch(
     """
     decoded = sink.workspace.staging / "decoded"
     step("reading captures")
-    staged = Staged([], {})
+    staged = Staged([], {}, [])
     if captures:
-        source = spark.read.format("kafka_capture").option("rows", "chunks")
-        chunks = source.option("splitSize", str(split_size)).load(list(captures))
-        skewed = skewed_flows(list_files(captures), split_size)
-        staged = stage_rows(
-            by_flow(chunks, skewed), decoded, partial(decode_all, options=decode_options)
-        )
+        chunks = sink.workspace.staging / "chunks"
+        shares = exchange(spark, captures, split_size, chunks)
+        step("decoding")
+        staged = stage_chunks(spark, shares, decoded, sink.location, decode_options)
+        shutil.rmtree(chunks)
     if segments:
         step("metadata log")
-        log = stage_segments(spark, segments, decoded)
-        staged = Staged(staged.groups + log.groups, staged.topics)
+        log = stage_segments(spark, segments, decoded, sink.location)
+        staged = Staged(staged.groups + log.groups, staged.topics, staged.files)
     step("writing tables")
     topics = earliest([KNOWN_TOPICS, staged.topics])
     location = sink.location
@@ -92,7 +89,7 @@ def write_all(
     leaves out records of the metadata log that have a row there.
     """
     location = sink.location
-    files = {"frames": write_frames(spark, staged.of("frames"), topics, location)}
+    files = {"frames": write_frames(spark, staged, topics, location)}
     for name in PLAIN_TABLES:
         files[name] = write_plain(name, staged.of(name), topics, location)
     names = {topic_id: name for topic_id, (name, _) in topics.items()}

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from kafka_admin_proto.spark.ingest.exchange import run_tasks
 from kafka_admin_proto.spark.ingest.files import open_stream
+from kafka_admin_proto.spark.sinks.data_files import Location
 from kafka_admin_proto.spark.tables.calls import Json
 from kafka_admin_proto.spark.tables.metadata_rows import record_rows, segment_records
 from kafka_admin_proto.spark.tables.staging import Stage, Staged, together
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
 
-def stage_segments(spark: SparkSession, names: Sequence[str], folder: Path) -> Staged:
+def stage_segments(
+    spark: SparkSession, names: Sequence[str], folder: Path, location: Location
+) -> Staged:
     """Stage the rows of these files, and what is wrong with them as ``problems``."""
 
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with Stage(str(folder)) as stage:
-            for batch in batches:
-                for name in batch.column("name").to_pylist():
-                    capture = replace_invalid_utf8(name)
-                    for table, row in _segment(name):
-                        stage.add_derived(table, {"capture": capture, **row})
-        staged = msgspec.msgpack.encode(stage.result())
-        yield pa.RecordBatch.from_pydict({"staged": [staged]})
+    def run(name: str) -> bytes:
+        capture = replace_invalid_utf8(name)
+        with Stage(str(folder), location) as stage:
+            for table, row in _segment(name):
+                stage.add_derived(table, {"capture": capture, **row})
+        return msgspec.msgpack.encode(stage.result())
 
     folder.mkdir(parents=True, exist_ok=True)
-    files = spark.createDataFrame(pa.table({"name": pa.array(names, pa.string())}))
-    found = files.repartition(len(names)).mapInArrow(run, "staged binary")
-    return together(row.staged for row in found.collect())
+    return together(run_tasks(spark, names, run))
 
 
 def _segment(name: str) -> Iterator[tuple[str, Json]]:

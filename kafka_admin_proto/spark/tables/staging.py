@@ -9,9 +9,8 @@ files that were read before.
 
 from __future__ import annotations
 
-import heapq
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import groupby
 from pathlib import Path
@@ -23,12 +22,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_admin_proto.spark.sinks.data_files import DataFile, Location, gathered, write_data_file
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.spark.ingest.exchange import (
+    Shares,
+    Slice,
+    balanced,
+    read_chunks,
+    run_tasks,
+)
+from kafka_admin_proto.spark.sinks.data_files import DataFile, Location, gathered
 from kafka_admin_proto.spark.tables.client_uses import USES, ClientUses
-from kafka_admin_proto.spark.tables.days import DAY_US, FIRST_DAY, LAST_DAY, dates_of
+from kafka_admin_proto.spark.tables.days import DAY_US, FIRST_DAY, LAST_DAY
+from kafka_admin_proto.spark.tables.decode_flows import decode_chunks
 from kafka_admin_proto.spark.tables.derive import DERIVED
-from kafka_admin_proto.spark.tables.schemas import DECODED, FRAMES, PROBLEMS, TABLES, undated
-from kafka_admin_proto.spark.tables.topic_names import NamedTopics, earliest, names_in_frames
+from kafka_admin_proto.spark.tables.frame_files import (
+    FrameFile,
+    FrameWriter,
+    rewrite_frame_file,
+    write_frame_file,
+)
+from kafka_admin_proto.spark.tables.schemas import DECODED, FRAMES, PROBLEMS, undated
+from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, NamedTopics, add_name, earliest
 
 #: The keys of groups of frames without a time, and without an api.
 NO_DATE, NO_API = "unknown", "none"
@@ -68,27 +82,42 @@ class Group(msgspec.Struct, frozen=True):
 
 
 class Staged(msgspec.Struct, frozen=True):
-    """What was staged, and the topics that it names."""
+    """What was staged, the topics that it names, and files of ``frames`` that are finished."""
 
     groups: list[Group]
     topics: NamedTopics
+    files: list[FrameFile]
 
     def of(self, table: str) -> list[Group]:
         """The groups of one table."""
         return [group for group in self.groups if group.table == table]
 
 
-_MakeRows = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
-
-def stage_rows(rows: DataFrame, folder: Path, decode: _MakeRows = iter) -> Staged:
-    """Stage what ``decode`` makes of the rows of each task: batches of `DECODED`.
+def stage_chunks(
+    spark: SparkSession,
+    shares: Shares,
+    folder: Path,
+    location: Location,
+    options: DecodeOptions,
+) -> Staged:
+    """Stage what the chunks of each share have, which a task decodes.
 
     ``folder`` is one that all workers share.
     """
 
+    def run(share: Sequence[Slice]) -> bytes:
+        decoded = decode_chunks(read_chunks(share), options)
+        return msgspec.msgpack.encode(stage(decoded, str(folder), location))
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return together(run_tasks(spark, shares, run))
+
+
+def stage_rows(rows: DataFrame, folder: Path, location: Location) -> Staged:
+    """Stage the rows of each task: `DECODED`."""
+
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        staged = msgspec.msgpack.encode(stage(decode(batches), str(folder)))
+        staged = msgspec.msgpack.encode(stage(batches, str(folder), location))
         yield pa.RecordBatch.from_pydict({"staged": [staged]})
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -99,18 +128,19 @@ def together(parts: Iterable[bytes]) -> Staged:
     """What all tasks have staged."""
     found = [_staged.decode(part) for part in parts]
     groups = [group for each in found for group in each.groups]
-    return Staged(groups, earliest(each.topics for each in found))
+    files = [file for each in found for file in each.files]
+    return Staged(groups, earliest(each.topics for each in found), files)
 
 
 _staged = msgspec.msgpack.Decoder(Staged)
 
 
-def stage(batches: Iterable[pa.RecordBatch], folder: str) -> Staged:
+def stage(batches: Iterable[pa.RecordBatch], folder: str, location: Location) -> Staged:
     """What a task does: write its rows to files.
 
     Another try of the task has other files; what the one that counts has staged is collected.
     """
-    with Stage(folder) as staged:
+    with Stage(folder, location) as staged:
         for decoded in gathered(batches, _AT_ONCE):
             staged.add(pa.concat_batches(decoded).cast(DECODED))
     return staged.result()
@@ -119,48 +149,70 @@ def stage(batches: Iterable[pa.RecordBatch], folder: str) -> Staged:
 class Stage:
     """The files of one task. Leaving it writes what is left."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, location: Location) -> None:
+        self._frames = FrameWriter(location)
+        self._file: FrameFile | None = None
         self._name = f"{folder}/{uuid.uuid4().hex}"
         self._writers: dict[str, pa.RecordBatchFileWriter] = {}
         self._groups: list[Group] = []
         self._counts: dict[str, int] = {}
-        self._topics: list[dict[str, tuple[str, int]]] = [{}]
+        self._topics: dict[str, tuple[str, int]] = dict(KNOWN_TOPICS)
         self._uses = ClientUses()
         self._derived: dict[str, list[dict[str, Any]]] = {name: [] for name in DERIVED}
 
     def __enter__(self) -> Stage:
         return self
 
-    def __exit__(self, *about_error: object) -> None:
-        uses = self._uses.take()
-        if about_error[0] is None and uses.num_rows:
-            self._write("clients", uses.combine_chunks().to_batches()[0])
-        for name in self._derived:
-            self._take_derived(name)
+    def __exit__(self, kind: type[BaseException] | None, *about_error: object) -> None:
+        if kind is None:
+            self._finish()
+        self._frames.close()
         for writer in self._writers.values():
             writer.close()
 
+    def _finish(self) -> None:
+        self._file, few = self._frames.finish()
+        for frames in few:
+            self._keep(frames)
+        uses = self._uses.take()
+        if uses.num_rows:
+            self._write("clients", uses.combine_chunks().to_batches()[0])
+        for name in self._derived:
+            self._take_derived(name)
+
     def result(self) -> Staged:
         """What was staged, once all is written."""
-        return Staged(self._groups, earliest(self._topics))
+        files = [] if self._file is None else [self._file]
+        return Staged(self._groups, earliest([self._topics]), files)
 
     def add(self, decoded: pa.RecordBatch) -> None:
         """Stage rows of `DECODED`."""
         for packed in decoded["derived"].drop_null().to_pylist():
             for table, row in _derived.decode(packed):
                 self.add_derived(table, row)
-        frames = decoded.filter(pc.is_valid(decoded["direction"]))
+        frames = decoded
+        if decoded["direction"].null_count:
+            frames = decoded.filter(pc.is_valid(decoded["direction"]))
         if not frames.num_rows:
             return
         self._uses.add(frames)
-        problems = frames.filter(pc.is_valid(frames["problem"]))
-        if problems.num_rows:
+        if frames["problem"].null_count < frames.num_rows:
+            problems = frames.filter(pc.is_valid(frames["problem"]))
             self._write("problems", problems.select(STAGED["problems"].names))
+        pending = self._frames.add(frames, self._topics)
+        if pending is not None:
+            self._keep(pending)
+
+    def _keep(self, frames: pa.RecordBatch) -> None:
+        """Stage frames until all names of topics are known."""
         for day, api, part in _by_key(frames.select(_STAGED.names)):
             self._write("frames", part, day, api)
 
     def add_derived(self, table: str, row: dict[str, Any]) -> None:
         """Stage a row of `DERIVED`, or of ``problems``."""
+        if table == "topic_names":
+            add_name(self._topics, row["topic_id"], row["name"], row["packet_ordinal"])
+            return
         rows = self._derived.setdefault(table, [])
         rows.append(row)
         if len(rows) >= _DERIVED_ROWS:
@@ -168,10 +220,7 @@ class Stage:
 
     def _take_derived(self, table: str) -> None:
         rows, self._derived[table] = self._derived[table], []
-        if table == "topic_names":
-            named = ({r["topic_id"]: (r["name"], r["packet_ordinal"])} for r in rows)
-            self._topics = [dict(earliest([*self._topics, *named]))]
-        elif rows:
+        if rows:
             schema = STAGED[table]
             columns = [pa.array([row.get(f.name) for row in rows], f.type) for f in schema]
             self._write(table, pa.RecordBatch.from_arrays(columns, schema=schema))
@@ -224,34 +273,35 @@ def day_text(day: int) -> str:
 
 
 def write_frames(
-    spark: SparkSession, groups: Sequence[Group], names: NamedTopics, location: Location
+    spark: SparkSession, staged: Staged, names: NamedTopics, location: Location
 ) -> list[DataFile]:
-    """The table ``frames``: staged frames by date and api, with the names of their topics."""
-    shares = _shares(spark, _files(groups, spark.sparkContext.defaultParallelism))
-    if not shares:
-        return []
-    shared = spark.sparkContext.broadcast((shares, names))
+    """The table ``frames``: the files that are finished, and those of frames that waited.
 
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        shares, names = shared.value
-        for batch in batches:
-            for number in batch["id"].to_pylist():
-                for groups in shares[number]:
-                    file = msgspec.msgpack.encode(_write_file(groups, names, location))
-                    yield pa.RecordBatch.from_pydict({"file": [file]})
+    Tasks that took different names for one topic id wrote files that have to be written again.
+    """
+    cores = spark.sparkContext.defaultParallelism
+    groups = _files(staged.of("frames"), cores)
 
-    # A DataFrame's tasks, unlike those of an RDD, have the workers that run already.
-    tasks = spark.range(len(shares), numPartitions=len(shares))
-    return [_file.decode(row.file) for row in tasks.mapInArrow(run, "file binary").collect()]
+    def write(files: list[list[Group]]) -> bytes:
+        return _encode([write_frame_file(location, read_groups(each), names) for each in files])
+
+    def rewrite(file: str) -> bytes:
+        return _encode([rewrite_frame_file(location, file, names)])
+
+    good = [each.file for each in staged.files if each.agrees(names)]
+    wrong = [each.file.name for each in staged.files if not each.agrees(names)]
+    shares = balanced(groups, _size, 1, cores * _FILES_OF_A_CORE)
+    done = [*run_tasks(spark, shares, write), *run_tasks(spark, wrong, rewrite)]
+    return good + [file for each in done for file in _written.decode(each)]
 
 
-_file = msgspec.msgpack.Decoder(DataFile)
+_encode = msgspec.msgpack.encode
+_written = msgspec.msgpack.Decoder(list[DataFile])
 
 
 def _files(groups: Sequence[Group], cores: int) -> list[list[Group]]:
     """The row groups of each file of the table."""
-    total = _size(list(groups))
-    most = max(min(_FILE_BYTES, total // (cores * _FILES_OF_A_CORE)), _SMALL_FILE)
+    most = max(min(_FILE_BYTES, _size(groups) // (cores * _FILES_OF_A_CORE)), _SMALL_FILE)
     files: list[list[Group]] = []
     size = 0
     for each in sorted(groups, key=lambda group: (group.date, group.api, group.file, group.number)):
@@ -263,38 +313,8 @@ def _files(groups: Sequence[Group], cores: int) -> list[list[Group]]:
     return files
 
 
-def _shares(spark: SparkSession, files: list[list[Group]]) -> list[list[list[Group]]]:
-    """The files of each task: each task has about as many bytes, and the largest come first."""
-    count = min(len(files), spark.sparkContext.defaultParallelism * _FILES_OF_A_CORE)
-    tasks = [(0, number) for number in range(count)]
-    shares: list[list[list[Group]]] = [[] for _ in tasks]
-    for file in sorted(files, key=_size, reverse=True):
-        taken, number = heapq.heappop(tasks)
-        shares[number].append(file)
-        heapq.heappush(tasks, (taken + _size(file), number))
-    return shares
-
-
-def _size(file: list[Group]) -> int:
-    return sum(each.bytes for each in file)
-
-
-def _write_file(groups: list[Group], names: NamedTopics, location: Location) -> DataFile:
-    """One file of the table."""
-    named = (_with_names(batch, names) for batch in read_groups(groups))
-    return write_data_file(location, "frames", TABLES["frames"], named)
-
-
-def _with_names(frames: pa.RecordBatch, names: NamedTopics) -> pa.RecordBatch:
-    made = {
-        "date": dates_of(frames["ts"]),
-        "topic_names": names_in_frames(
-            frames["topic_ids"], frames["line"], frames["packet_ordinal"], names
-        ),
-    }
-    schema = TABLES["frames"]
-    columns = [made[name] if name in made else frames[name] for name in schema.names]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+def _size(groups: Sequence[Group]) -> int:
+    return sum(each.bytes for each in groups)
 
 
 def read_groups(groups: Iterable[Group]) -> Iterator[pa.RecordBatch]:

@@ -7,6 +7,7 @@ Tasks collect the names that their frames give; when all tasks are done, frames 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -27,11 +28,11 @@ def earliest(parts: Iterable[NamedTopics]) -> NamedTopics:
     names: dict[str, tuple[str, int]] = {}
     for each in parts:
         for topic_id, (name, ordinal) in each.items():
-            _add(names, topic_id, name, ordinal)
+            add_name(names, topic_id, name, ordinal)
     return _limited(names)
 
 
-def _add(names: dict[str, tuple[str, int]], topic_id: str, name: str, ordinal: int) -> None:
+def add_name(names: dict[str, tuple[str, int]], topic_id: str, name: str, ordinal: int) -> None:
     known = names.get(topic_id)
     if known is None or ordinal < known[1]:
         names[topic_id] = name, ordinal
@@ -49,21 +50,38 @@ def _limited(names: dict[str, tuple[str, int]]) -> dict[str, tuple[str, int]]:
     return dict(by_ordinal[:MAX_TOPICS])
 
 
-def names_in_frames(
-    topic_ids: pa.Array, lines: pa.Array, ordinals: pa.Array, names: NamedTopics
-) -> pa.Array:
-    """The column ``topic_names`` of frames: names that the ids in a body had at its packet.
+class FrameNames(NamedTuple):
+    """The column ``topic_names`` of some frames.
 
-    Null where no id has a name, and in lines of request logs, whose order is not known.
+    ``used`` are the ids and names in it, ``pending`` the numbers of the rows with ids that nothing
+    named up to their place.
+    """
+
+    column: pa.Array
+    used: set[tuple[str, str]]
+    pending: list[int]
+
+
+def names_in_frames(frames: pa.RecordBatch, names: NamedTopics) -> FrameNames:
+    """The names of the topic ids in the bodies of frames, of those that were named by then.
+
+    Null where there is none, and in lines of request logs, whose order is not known.
     """
     rows: list[list[tuple[str, str]] | None] = []
-    columns = (topic_ids.to_pylist(), lines.to_pylist(), ordinals.to_pylist())
-    for ids, line, ordinal in zip(*columns, strict=True):
-        found = {}
-        if ids and line is None:
-            for each in ids:
-                name, since = names.get(each, UNNAMED)
-                if since <= ordinal:
-                    found[each] = name
+    used: set[tuple[str, str]] = set()
+    pending: list[int] = []
+    columns = (frames[name].to_pylist() for name in ("topic_ids", "line", "packet_ordinal"))
+    for number, (ids, line, ordinal) in enumerate(zip(*columns, strict=True)):
+        if not ids or line is not None:
+            rows.append(None)
+            continue
+        found: dict[str, str] = {}
+        for each in ids:
+            name, since = names.get(each, UNNAMED)
+            if since <= ordinal:
+                found[each] = name
+        if len(found) < len(ids):
+            pending.append(number)
+        used.update(found.items())
         rows.append(list(found.items()) or None)
-    return pa.array(rows, pa.map_(pa.string(), pa.string()))
+    return FrameNames(pa.array(rows, pa.map_(pa.string(), pa.string())), used, pending)

@@ -84,6 +84,15 @@ def test_tables_are_replaced(tmp_path: Path) -> None:
     assert len(list((out / "frames").iterdir())) == 1
 
 
+def test_files_of_tasks_that_were_tried_again(tmp_path: Path) -> None:
+    """A task that dies leaves its file; the next try writes another, and that one counts."""
+    out = tmp_path / "out"
+    with output(out) as sink:
+        write_batch(sink, "frames", [(None, "lost")])
+        sink.replace({"frames": [write_batch(sink, "frames", [(None, "kept")])]})
+    assert content(out)["frames"] == ["kept"]
+
+
 def test_killed_anywhere(tmp_path: Path) -> None:
     """Either all tables are the old ones or, once that is finished, all are the new ones."""
     outcomes = []

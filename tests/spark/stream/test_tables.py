@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from kafka_admin_proto.spark.ingest import packets
+from kafka_admin_proto.spark.ingest.chunks import CHUNKS
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.sinks.parquet import ParquetSink
 from kafka_admin_proto.spark.stream.batches import StreamEndedError
 from kafka_admin_proto.spark.stream.tables import StreamTables, run_stream
-from kafka_admin_proto.spark.tables.decode_flows import decode_all
+from kafka_admin_proto.spark.tables.decode_flows import decode_chunks
 from kafka_admin_proto.spark.tables.schemas import DECODED, REPLACED_BY_DAY, TABLES
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import USUAL
@@ -28,6 +32,10 @@ pytestmark = pytest.mark.xdist_group("spark")
 
 class Killed(Exception):
     """What ends a batch."""
+
+
+def _decode(chunks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return decode_chunks(packets.rows_of(chunks, CHUNKS.names))
 
 
 def stream(spark: SparkSession, folder: Path, out: Path, *, end: bool = False) -> None:
@@ -137,7 +145,7 @@ def test_the_same_batch_again(spark: SparkSession, tmp_path: Path) -> None:
     make(spark, tmp_path / "whole", [controller])
     source = spark.read.format("kafka_capture").option("rows", "chunks")
     chunks = by_flow(source.load(str(controller)))
-    rows = chunks.mapInArrow(decode_all, from_arrow_schema(DECODED)).cache()
+    rows = chunks.mapInArrow(_decode, from_arrow_schema(DECODED)).cache()
     with open_sink(tmp_path / "out", "x") as sink:
         sink.claim()
         tables = StreamTables(sink)

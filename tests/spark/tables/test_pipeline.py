@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ from pyspark.sql import SparkSession
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
+from kafka_admin_proto.spark.ingest import exchange
 from kafka_admin_proto.spark.sinks.parquet import ParquetSink
 from kafka_admin_proto.spark.sinks.reading import read_tables
+from kafka_admin_proto.spark.tables import frame_files, staging
 from kafka_admin_proto.spark.tables.pipeline import run_batch
 from kafka_admin_proto.spark.tables.schemas import TABLES
 from tests.capture.test_request_log import entry, log4j
@@ -110,23 +112,42 @@ def test_frames_are_those_of_one_process(
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("partitions", "split"), [(1, 1 << 30), (3, 5000)])
-def test_any_number_of_partitions_and_splits(
-    spark: SparkSession, tmp_path: Path, mixed: list[Path], partitions: int, split: int
+@pytest.mark.parametrize(("decoded_at_once", "split"), [(1 << 30, 1 << 30), (1, 5000)])
+def test_any_number_of_tasks_and_splits(
+    spark: SparkSession,
+    tmp_path: Path,
+    mixed: list[Path],
+    decoded_at_once: int,
+    split: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before = {
-        name: spark.conf.get(name)
-        for name in ("spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled")
-    }
-    try:
-        spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        spark.conf.set("spark.sql.adaptive.enabled", "false")
-        make(spark, tmp_path / "out", mixed[:3], split_size=split)
-    finally:
-        for name, value in before.items():
-            assert value is not None
-            spark.conf.set(name, value)
+    monkeypatch.setattr(exchange, "_READ_BYTES", 1)
+    monkeypatch.setattr(exchange, "_DECODE_BYTES", decoded_at_once)
+    make(spark, tmp_path / "out", mixed[:3], split_size=split)
     assert frames_in(spark, tmp_path / "out") == by_one_process(mixed[:3])
+
+
+@pytest.mark.parametrize("decoded_at_once", [1 << 30, 1])
+def test_files_that_tasks_finish(
+    spark: SparkSession,
+    tmp_path: Path,
+    mixed: list[Path],
+    decoded_at_once: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each task has enough frames for a file; some wait for names that other tasks know."""
+
+    def run_here(spark: object, shares: Sequence[Any], run: Callable[[Any], bytes]) -> list[bytes]:
+        return [run(share) for share in shares]
+
+    for module in (exchange, staging):
+        monkeypatch.setattr(module, "run_tasks", run_here)
+    monkeypatch.setattr(exchange, "_DECODE_BYTES", decoded_at_once)
+    monkeypatch.setattr(frame_files, "_SMALL_FILE", 1)
+    make(spark, tmp_path / "out", mixed)
+    assert frames_in(spark, tmp_path / "out") == by_one_process(mixed)
+    files = list((tmp_path / "out" / "frames").glob("*.parquet"))
+    assert len(files) > 1 if decoded_at_once == 1 else len(files) <= 2
 
 
 def test_where_files_lie(out: Path) -> None:

@@ -8,9 +8,11 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_admin_proto.spark.sinks.data_files import Location
 from kafka_admin_proto.spark.tables import staging
 from kafka_admin_proto.spark.tables.schemas import DECODED
 from kafka_admin_proto.spark.tables.staging import Group, _files, stage
@@ -40,23 +42,20 @@ def batch_of(rows: list[tuple[int | None, str | None, str]]) -> pa.RecordBatch:
 def test_each_frame_is_in_a_group_of_its_day_and_api(
     batches: list[list[tuple[int | None, str | None, str]]], size: int
 ) -> None:
-    before = staging._AT_ONCE
-    staging._AT_ONCE = size
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            staged = stage(map(batch_of, batches), folder)
-            found: Counter[tuple[str, str, str]] = Counter()
-            for group in staged.of("frames"):
-                table = pa.ipc.open_file(group.file).get_batch(group.number)
-                assert table.num_rows == group.rows
-                found.update((group.date, group.api, body) for body in table["body"].to_pylist())
-                micros = table["ts"].cast(pa.int64()).to_pylist()
-                for ts in micros:
-                    if group.date != staging.NO_DATE:
-                        assert str(_day(ts)) == group.date
-            assert len(list(Path(folder).iterdir())) <= 1
-    finally:
-        staging._AT_ONCE = before
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(staging, "_AT_ONCE", size)
+        staged = stage(map(batch_of, batches), folder, Location(f"{folder}/tables"))
+        assert staged.files == []
+        found: Counter[tuple[str, str, str]] = Counter()
+        for group in staged.of("frames"):
+            table = pa.ipc.open_file(group.file).get_batch(group.number)
+            assert table.num_rows == group.rows
+            found.update((group.date, group.api, body) for body in table["body"].to_pylist())
+            micros = table["ts"].cast(pa.int64()).to_pylist()
+            for ts in micros:
+                if group.date != staging.NO_DATE:
+                    assert str(_day(ts)) == group.date
+        assert len(list(Path(folder).iterdir())) <= 1
     rows = [row for batch in batches for row in batch]
     assert sum(found.values()) == len(rows)
     assert Counter((api, body) for _, api, body in found.elements()) == Counter(
