@@ -28,21 +28,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
+from tools.site.blocks import code_blocks
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: What pages write for a cluster that listens.
 ADDRESS = "localhost:9092"
-_BLOCK = re.compile(
-    r"^(?:<!-- not run: (?P<reason>[^\n]*?) -->\n+)?^(?P<indent> *)```(?P<language>\w*)"
-    r"(?P<options>[^\n]*)\n(?P<text>.*?)^ *```$",
-    re.MULTILINE | re.DOTALL,
-)
 _PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 #: New topics have other ids each time.
 _TOPIC_ID = re.compile(r"(?<![\w-])[A-Za-z0-9_-]{22}(?![\w-])")
@@ -52,33 +47,6 @@ _SECONDS = 300
 _WITH_SPARK = {"pipeline", "report"}
 #: Of pytest, what pages need: the other plugins that are installed here take seconds to start.
 _PLUGINS = ("-p", "no:cacheprovider", "-p", "kafka_admin_proto.testing.pytest_plugin")
-
-
-class CodeBlock(msgspec.Struct, frozen=True):
-    """A fenced block: ``reason`` says why it is not run, ``line`` is where it begins."""
-
-    language: str
-    title: str
-    text: str
-    line: int
-    reason: str
-
-
-def code_blocks(text: str) -> list[CodeBlock]:
-    """The fenced blocks of a page."""
-    found = []
-    for match in _BLOCK.finditer(text):
-        title = re.search(r'title="([^"]*)"', match["options"])
-        found.append(
-            CodeBlock(
-                match["language"],
-                title[1] if title else "",
-                match["text"],
-                text.count("\n", 0, match.end("options")) + 1,
-                match["reason"] or "",
-            )
-        )
-    return found
 
 
 def run_page(file: Path, folder: Path, replaced: Mapping[str, str] | None = None) -> None:

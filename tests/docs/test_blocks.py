@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.pages import DOCS, ROOT, code_blocks
+from tests.docs.pages import DOCS, ROOT
+from tools.site.blocks import RUN, code_blocks
 
-#: Languages of blocks that a reader would run.
-_RUN = {"python", "sh", "console"}
 #: Pages whose blocks are run by a test that is not ``run_page``'s, and how many these are.
 RUN_BY: dict[str, tuple[str, int]] = {
     "drafts.md": ("tests/docs/test_drafts.py tests/cli/admin/test_drafts.py", 3),
@@ -27,7 +26,7 @@ PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 @pytest.mark.parametrize("name", PAGES)
 def test_every_block_is_accounted_for(name: str) -> None:
     blocks = [
-        each for each in code_blocks((DOCS / name).read_text("utf-8")) if each.language in _RUN
+        each for each in code_blocks((DOCS / name).read_text("utf-8")) if each.language in RUN
     ]
     left = [each for each in blocks if not each.reason]
     if name in RUN_WHOLE or name.startswith("recipes/"):

@@ -5,9 +5,19 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+import pytest
+
 from kafka_admin_proto import codec
 from tests.docs.pages import DOCS, ROOT
-from tools.site import bytes_picture, field, house, pipeline_tables
+from tools.site import (
+    blocks,
+    bytes_picture,
+    field,
+    house,
+    pipeline_tables,
+    plots,
+    server_configs,
+)
 from tools.site.hooks import MADE
 
 
@@ -72,3 +82,38 @@ def test_the_fields_page_says_what_the_code_does() -> None:
     assert field.definition().splitlines()[2] in (
         ROOT / "schemas" / "kafka" / f"{field.MESSAGE}.json"
     ).read_text("utf-8")
+
+
+@pytest.mark.parametrize("plot", plots.PLOTS, ids=lambda plot: f"{plot.page} {plot.head}")
+def test_bars_are_as_long_as_the_tables_numbers(plot: plots.Plot) -> None:
+    page = (DOCS / plot.page).read_text("utf-8")
+    drawn = plots.with_plots(plot.page, page)
+    assert drawn.count("<svg") >= max(1, len(plot.columns) if plot.label else 1)
+    cells = [
+        ["codec", "µs"],
+        ["---", "---"],
+        ["`ours`", "1,000.5"],
+        ["theirs", "2,001 s"],
+        ["", ""],
+    ]
+    found = plots.bars(cells, plots.Plot("", "", ("codec",), ("µs",)), "µs")
+    assert [(bar.name, bar.number, bar.text) for bar in found] == [
+        ("ours", 1000.5, "1,000.5"),
+        ("theirs", 2001.0, "2,001 s"),
+    ]
+    svg = plots.draw(found, "µs").svg()
+    short, whole = map(float, re.findall(r'<rect[^>]* width="([\d.]+)"', svg))
+    assert abs(short / whole - 1000.5 / 2001) < 0.01
+
+
+def test_every_benchmark_page_has_a_plot() -> None:
+    pages = {path.name for path in DOCS.glob("benchmarks*.md")}
+    assert pages == {plot.page for plot in plots.PLOTS}
+
+
+def test_configs_and_blocks() -> None:
+    page = server_configs.text()
+    assert "<code>min.insync.replicas</code>" in page
+    assert "<code>log.dirs</code>" in page
+    listed = blocks.text()
+    assert all(f"../{page}" in listed for page, _ in blocks.not_run())

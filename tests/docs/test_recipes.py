@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import DOCS, code_blocks, run_page
+from tests.docs.pages import DOCS, run_page
+from tools.site.blocks import code_blocks
 
 RECIPES = sorted(path.name for path in (DOCS / "recipes").glob("*.md") if path.name != "index.md")
-#: These start pytest, which takes seconds.
-SLOW = {"own-message.md", "test-broker.md", "topic-policy.md"}
+#: These start pytest or Spark, which takes seconds.
+SLOW = {"own-message.md", "pipeline-on-a-cluster.md", "test-broker.md", "topic-policy.md"}
 
 
 @pytest.mark.parametrize(

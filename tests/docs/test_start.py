@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.schema.catalog import catalog
-from tests.docs.pages import DOCS, ROOT, code_blocks, run_page
+from tests.docs.pages import DOCS, ROOT, run_page
 from tests.docs.test_blocks import RUN_WHOLE
 from tests.everything import EVERY
 from tools.site import bytes_picture
+from tools.site.blocks import code_blocks
 
 README = ROOT / "README.md"
 

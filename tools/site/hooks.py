@@ -10,7 +10,18 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from tools.site import field, house, links, messages, pictures, pipeline_tables, reference
+from tools.site import (
+    blocks,
+    field,
+    house,
+    links,
+    messages,
+    pictures,
+    pipeline_tables,
+    plots,
+    reference,
+    server_configs,
+)
 
 #: Name in ``<!-- made: NAME -->`` on a page → what makes the text in its place.
 MADE = {**house.MADE, **field.MADE, **pipeline_tables.MADE}
@@ -25,6 +36,8 @@ def generated() -> dict[str, str]:
     made[f"{reference.FOLDER}/error-codes.md"] = reference.errors_text()
     made[f"{reference.FOLDER}/kap.md"] = reference.commands_text()
     made |= {page.path: reference.api_text(page) for page in reference.API_PAGES}
+    made[server_configs.PATH] = server_configs.text()
+    made[blocks.PATH] = blocks.text()
     made["stylesheets/pictures.css"] = pictures.site_style()
     return made
 
@@ -37,8 +50,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put what is made of the code into the places that a page has for it."""
-    return _MARK.sub(lambda mark: MADE[mark[1]](), markdown)
+    """Put what is made of the code into the places that a page has for it, and plots to tables."""
+    made = _MARK.sub(lambda mark: MADE[mark[1]](), markdown)
+    return plots.with_plots(page.file.src_uri, made)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

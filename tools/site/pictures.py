@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 
 #: Widths of a character, in parts of the size of its font.
-_MONOSPACE, _SANS = 0.602, 0.56
+_MONOSPACE, _SANS = 0.602, 0.62
 _MONO_FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 _SANS_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 #: What each class of a shape looks like. The colours are variables.
