@@ -43,8 +43,8 @@ _PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 _TOPIC_ID = re.compile(r"(?<![\w-])[A-Za-z0-9_-]{22}(?![\w-])")
 _SAME_ID = "A" * 22
 _SECONDS = 300
-#: Commands of ``kap`` that end the Spark session of their process, which may be that of the tests.
-_WITH_SPARK = {"pipeline", "report"}
+#: Commands of ``kap`` that end the Spark session of their process, maybe that of the tests.
+_WITH_SPARK = {"pipeline"}
 #: Of pytest, what pages need: the other plugins that are installed here take seconds to start.
 _PLUGINS = ("-p", "no:cacheprovider", "-p", "kafka_admin_proto.testing.pytest_plugin")
 
