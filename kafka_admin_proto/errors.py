@@ -52,7 +52,7 @@ ValueErrors of Python's own: a version that is no integer, an offset outside of 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from kafka_admin_proto.construct_types import ConstructError
 
@@ -65,6 +65,15 @@ class KafkaAdminProtoError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args, dict(self.__dict__))
+
+    def without_frames(self) -> Self:
+        """The same error, without the frames that it passed.
+
+        For an error that is kept: what keeps it is often in one of the frames, and would stay until
+        the cyclic collector comes.
+        """
+        self.__traceback__ = self.__context__ = None
+        return self
 
 
 def _rebuild(kind: type[KafkaAdminProtoError], args: Any, state: dict[str, Any]) -> Any:

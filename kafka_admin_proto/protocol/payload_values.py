@@ -91,9 +91,9 @@ class _Payload(msgspec.Struct, Generic[Header], kw_only=True):
             try:
                 self.body = self.codec.decode_at(self.data, self.body_offset)
             except TrailingBytesError as error:
-                self.body, self.error = error.value, error
+                self.body, self.error = error.value, error.without_frames()
             except (DecodeError, UnknownMessageError) as error:
-                self.error = error
+                self.error = error.without_frames()
         return self.body
 
     def encode(self) -> bytes:

@@ -209,7 +209,7 @@ def _read_header(
         try:
             header, end = each.decode_from(data, offset)
         except DecodeError as error:
-            first_error = first_error or error
+            first_error = first_error or error.without_frames()
         else:
             return header, each.version, end, None
     return None, headers[0].version, offset, first_error

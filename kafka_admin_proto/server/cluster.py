@@ -305,8 +305,7 @@ class Cluster:
         for node in self._nodes.values():
             await node.close()
         if self._service is not None:
-            self._service.guard.close()
-            self._service.turns.end()
+            self._service.end()
         self._timers.end()
         if self._views is not None:
             self._views.end()

@@ -91,6 +91,7 @@ class BaseConnection(ABC, Generic[E]):
                 return self._take(payload)
         except FrameError as error:
             fault = str(error)
+            error.without_frames()  # the reader keeps it
         except RemoteProtocolError as error:
             self._fail(error)
             raise

@@ -80,7 +80,7 @@ class ServerConnection(BaseConnection[ServerEvent]):
         if sasl is not None:
             from kafka_admin_proto.protocol.connection.server_sasl import ServerAuthentication
 
-            self._sasl = ServerAuthentication(sasl, answer=self._answer, write=self._write_bare)
+            self._sasl = ServerAuthentication(sasl)
         #: One entry for each request that is to be answered, in order: the request, or the frame
         #: of its answer once that is there.
         self._turns: deque[RequestReceived | bytes] = deque()
@@ -168,7 +168,7 @@ class ServerConnection(BaseConnection[ServerEvent]):
     def _take(self, payload: bytes) -> ServerEvent | None:
         sasl = self._sasl
         if sasl is not None and sasl.bare:
-            return self._after_sasl(sasl, sasl.take_bare(payload))
+            return self._after_sasl(sasl, sasl.take_bare(payload, self._write_bare))
         request = read_request(payload, body=False, dialect=self._dialect)
         api_key = request.api_key
         if request.header is None:
@@ -241,12 +241,12 @@ class ServerConnection(BaseConnection[ServerEvent]):
         sasl, body = self._sasl, request.body
         if isinstance(body, SaslHandshakeRequest):
             if sasl is not None and sasl.may_begin():
-                return self._after_sasl(sasl, sasl.take_handshake(request, body))
+                return self._after_sasl(sasl, sasl.take_handshake(request, body, self._answer))
             refused: Message = SaslHandshakeResponse(error_code=_ILLEGAL_SASL_STATE)
         else:
             assert isinstance(body, SaslAuthenticateRequest)
             if sasl is not None and sasl.running:
-                return self._after_sasl(sasl, sasl.take_authenticate(request, body))
+                return self._after_sasl(sasl, sasl.take_authenticate(request, body, self._answer))
             refused = SaslAuthenticateResponse(
                 error_code=_ILLEGAL_SASL_STATE,
                 error_message="SaslAuthenticate request received after successful authentication",

@@ -24,22 +24,19 @@ _SASL_AUTHENTICATION_FAILED = 58
 _REAUTHENTICATION_S = 1.0
 
 
+#: Writes the response to a request.
+AnswerWriter = Callable[[Request, Message], None]
+
+
 class ServerAuthentication:
     """The authentications of one connection, the first and the later ones.
 
-    ``answer`` writes the response to a request, ``write`` a bare token.
+    What writes answers is given with each request and not kept: the connection has this object, and
+    one that the connection has in turn would be left to the cyclic collector, with the connection.
     """
 
-    def __init__(
-        self,
-        sasl: SaslServer,
-        *,
-        answer: Callable[[Request, Message], None],
-        write: Callable[[bytes], None],
-    ) -> None:
+    def __init__(self, sasl: SaslServer) -> None:
         self._sasl = sasl
-        self._answer = answer
-        self._write = write
         self._exchange: ServerExchange | None = None
         self._mechanism = ""
         #: When the last re-authentication began, and when the session ends, by the server's clock.
@@ -78,7 +75,9 @@ class ServerAuthentication:
             self._began = now
         return True
 
-    def take_handshake(self, request: Request, body: SaslHandshakeRequest) -> Authenticated | None:
+    def take_handshake(
+        self, request: Request, body: SaslHandshakeRequest, answer: AnswerWriter
+    ) -> Authenticated | None:
         """Answer a SaslHandshake; SaslError for a mechanism that is not taken.
 
         In a re-authentication Kafka closes the connection for such a one without an answer.
@@ -87,7 +86,7 @@ class ServerAuthentication:
         code = 0 if exchange else _UNSUPPORTED_SASL_MECHANISM
         mechanisms = self._sasl.mechanisms
         if not code or self.principal is None:
-            self._answer(request, SaslHandshakeResponse(error_code=code, mechanisms=mechanisms))
+            answer(request, SaslHandshakeResponse(error_code=code, mechanisms=mechanisms))
         if code:
             known = ", ".join(mechanisms)
             raise self._error(
@@ -102,13 +101,13 @@ class ServerAuthentication:
         return None
 
     def take_authenticate(
-        self, request: Request, body: SaslAuthenticateRequest
+        self, request: Request, body: SaslAuthenticateRequest, answer: AnswerWriter
     ) -> Authenticated | None:
         """Answer a SaslAuthenticate; SaslError, after the answer, for a client that fails."""
         step = self._step(body.auth_bytes)
         if step.refusal is not None:
             words = self._words(step.refusal)
-            self._answer(
+            answer(
                 request,
                 SaslAuthenticateResponse(
                     error_code=_SASL_AUTHENTICATION_FAILED, error_message=words
@@ -118,18 +117,18 @@ class ServerAuthentication:
         lifetime_ms = 0
         if step.user is not None and request.api_version > 0:
             lifetime_ms = self._sasl.session_lifetime_ms
-        self._answer(
+        answer(
             request,
             SaslAuthenticateResponse(auth_bytes=step.answer, session_lifetime_ms=lifetime_ms),
         )
         return None if step.user is None else self._authenticated(step.user, lifetime_ms)
 
-    def take_bare(self, token: bytes) -> Authenticated | None:
+    def take_bare(self, token: bytes, write: Callable[[bytes], None]) -> Authenticated | None:
         """Answer a bare token; SaslError without an answer for a client that fails."""
         step = self._step(token)
         if step.refusal is not None:
             raise self._error(self._mechanism, self._words(step.refusal))
-        self._write(step.answer)
+        write(step.answer)
         return None if step.user is None else self._authenticated(step.user, 0)
 
     def _step(self, token: bytes) -> Step:

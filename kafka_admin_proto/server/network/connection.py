@@ -29,6 +29,7 @@ from kafka_admin_proto.server.handlers import IN_STEPS, Answer, Caller
 from kafka_admin_proto.server.java import host_address
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.network.service import Access, Service
+from kafka_admin_proto.server.network.trickle import ClientReads
 from kafka_admin_proto.server.network.turns import Steps
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         #: What ends the connection of a client that does not authenticate in time.
         self._login: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport | None = None
+        self._reads = ClientReads(service.trickle)
         self.host: str = ""
         #: Whether something has come, or gone, since the guard looked; how often it had not.
         self.active, self.idle_looks = True, 0
@@ -80,6 +82,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         """A client is there."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._reads.begin(transport)
         peer = transport.get_extra_info("peername")
         self.host = host_address(str(peer[0])) if peer else ""
         self._node.connections.add(self)
@@ -98,6 +101,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         """The socket is gone."""
         self._node.connections.discard(self)
         self._transport = None
+        self._reads.end()
         self.service.guard.leave(self)
         if self._login is not None:
             self._login.cancel()
@@ -112,8 +116,12 @@ class NodeConnection(asyncio.BufferedProtocol):
         self.active = True
         self._connection.receive_data(self.service.buffer[:nbytes])
         self._answer()
-        unfinished = self._connection.buffered
-        if unfinished != self.unfinished_bytes:
+        before, unfinished = self.unfinished_bytes, self._connection.buffered
+        if before or unfinished or self._reads.small_pieces:
+            self._reads.count(nbytes, whole=not before and not unfinished)
+            if self._writable and not self._held:
+                self._reads.resume()
+        if unfinished != before:
             self.service.guard.received(self, unfinished)
             if unfinished > _LARGE_BYTES and not self._held:
                 self.wait()
@@ -127,7 +135,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         """The client does not read: leave its requests where they are."""
         self._writable = False
         if self._transport is not None:
-            self._transport.pause_reading()
+            self._reads.pause()
             self.service.guard.does_not_read(self)
 
     def resume_writing(self) -> None:
@@ -149,8 +157,7 @@ class NodeConnection(asyncio.BufferedProtocol):
     def wait(self) -> None:
         """Read and answer nothing until ``go_on``."""
         self._held = True
-        if self._transport is not None:
-            self._transport.pause_reading()
+        self._reads.pause()
 
     def go_on(self) -> None:
         """Read and answer again."""
@@ -161,9 +168,7 @@ class NodeConnection(asyncio.BufferedProtocol):
 
         ``then`` is called before the next one is looked at; it may hold the connection again.
         """
-        self._held = True
-        if self._transport is not None:
-            self._transport.pause_reading()
+        self.wait()
         if seconds > 0:
             self._loop.call_later(seconds, self._release, then)
         else:
@@ -179,8 +184,8 @@ class NodeConnection(asyncio.BufferedProtocol):
         """Answer the requests that have waited, and read on, unless there is a reason to wait."""
         if self._writable and not self._held:
             self._answer()
-        if self._transport is not None and self._writable and not self._held:
-            self._transport.resume_reading()
+        if self._writable and not self._held:
+            self._reads.resume()
 
     def close(self) -> None:
         """End the connection."""
@@ -326,7 +331,7 @@ class NodeConnection(asyncio.BufferedProtocol):
 
     def silence(self, protocol: asyncio.Protocol) -> None:
         """Answer nothing any more; the protocol has what else comes, and the end."""
-        self._held = True
+        self.wait()
         if self._transport is not None:
             self._transport.set_protocol(protocol)
             self._transport.resume_reading()
@@ -334,9 +339,8 @@ class NodeConnection(asyncio.BufferedProtocol):
     def _refuse_later(self, error: SaslError) -> None:
         """Answer a client that failed to authenticate after a while, so that guessing is slow."""
         assert self._access is not None
-        self._held = True
+        self.wait()
         if self._transport is not None:
-            self._transport.pause_reading()
             self._loop.call_later(self._access.failure_delay_s, self._refuse, error)
 
     def _wait_for_controller(self, event: RequestReceived) -> None:
@@ -369,6 +373,8 @@ class NodeConnection(asyncio.BufferedProtocol):
     def _refuse(self, error: Exception) -> None:
         """Close the connection, as a broker does; the bytes that are written still go out."""
         transport = self._transport
+        if isinstance(error, KafkaAdminProtoError):
+            error.without_frames()  # the connection keeps it
         if transport is None:
             return
         if isinstance(error, KafkaAdminProtoError) and not isinstance(error, LocalProtocolError):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.protocol.connection import Limits, RequestReceived
+from kafka_admin_proto.server.network.trickle import TrickleReads
 from kafka_admin_proto.server.network.turns import Turns
 
 if TYPE_CHECKING:
@@ -39,6 +40,13 @@ class Service:
     dialect: str = "kafka"
     faults: Faults | None = None
     turns: Turns = field(default_factory=Turns)
+    trickle: TrickleReads = field(default_factory=TrickleReads)
+
+    def end(self) -> None:
+        """Nothing goes on any more: the cluster has ended."""
+        self.guard.close()
+        self.turns.end()
+        self.trickle.end()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import asyncio
 import ssl
 from typing import TYPE_CHECKING, Any
 
+from kafka_admin_proto.server.network.transports import release
 from kafka_admin_proto.server.security.subjects import NameRules, subject_of
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
+        release(self._socket)
         self._socket = None
         self._reader.connection_lost(exc)
 
@@ -138,8 +140,10 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         return 0 if self._socket is None else self._socket.get_write_buffer_size()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """What the socket says."""
-        return default if self._socket is None else self._socket.get_extra_info(name, default)
+        """What the socket says. The socket itself is not for others: its bytes are encrypted."""
+        if self._socket is None or name == "socket":
+            return default
+        return self._socket.get_extra_info(name, default)
 
     # TLS.
 
