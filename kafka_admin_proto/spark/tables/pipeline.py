@@ -1,8 +1,8 @@
 """The pipeline: captures, request logs and the metadata log in, tables out.
 
-Captures are decoded once, into files beside the tables: frames, and the rows of the other tables
-that they complete, see `staging`. Names of topics are known when all are decoded; then the tables'
-files are written.
+Tasks that read captures write chunks of packets (`exchange`), and tasks that decode these write
+frames, and the rows of the other tables that they complete (`staging`). Names of topics are known
+when all is decoded; then the rest of the tables' files is written.
 """
 
 from __future__ import annotations

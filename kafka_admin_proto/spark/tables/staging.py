@@ -1,10 +1,9 @@
 """Rows on their way into tables: staged as tasks make them, then put together.
 
-A task writes the frames that it decodes to one file of Arrow's, in batches of one date and api
-each, the rows of the other tables to a file for each, and says which there are, and which topics
-were named. With these the tables' files are written from batches that belong together: frames are
-neither shuffled nor made rows of Spark's. All names are known by then, which frames may have in
-files that were read before.
+A task writes most of the frames that it decodes to a file of the table, see `frame_files`. The
+others wait in a file of Arrow's, in batches of one date and api each; the rows of the other tables
+are in a file for each. The task says what there is, and which packets name topics. When all tasks
+are done, all names are known, and the tables' files are written of what waited.
 """
 
 from __future__ import annotations
@@ -47,10 +46,10 @@ from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, NamedTopics
 #: The keys of groups of frames without a time, and without an api.
 NO_DATE, NO_API = "unknown", "none"
 _EPOCH = date(1970, 1, 1).toordinal()
-#: Bytes of frames that a task sorts at a time, and puts in one row group of the table.
+#: Bytes of frames that a task takes at a time.
 _AT_ONCE = 16 * 1024 * 1024
-#: Bytes of frames that are one file of the table, and how many files each core has to write at
-#: least, so that all are busy.
+#: Bytes of frames that waited which are one file of the table, and how many files each core has to
+#: write at least, so that all are busy.
 _FILE_BYTES = 512 * 1024 * 1024
 _FILES_OF_A_CORE = 4
 _SMALL_FILE = 16 * 1024 * 1024
@@ -82,7 +81,7 @@ class Group(msgspec.Struct, frozen=True):
 
 
 class Staged(msgspec.Struct, frozen=True):
-    """What was staged, the topics that it names, and files of ``frames`` that are finished."""
+    """What was staged, the names of topics in it, and files of ``frames`` that are finished."""
 
     groups: list[Group]
     topics: NamedTopics
