@@ -77,7 +77,8 @@ $(ENGINE): $(READY) $(wildcard speed/*.toml speed/*.py speed/kafka_admin_proto_s
 
 speed: $(ENGINE)
 
-docs: $(DOCS)
+# The pages of Spark are made of its modules, which need pyspark.
+docs: $(DOCS) $(SPARK)
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --quiet
 
 demo: $(READY)

@@ -3,8 +3,8 @@
     run_page(file, folder)      # in a folder of its own, with samples/ and docs/examples/ in it
 
 - A block with a title is written to the file of that name, which others may import.
-- Python runs, all blocks of a page in one namespace, ``await`` at the top included. What stands
-  behind ``print(...)`` as a comment is what it prints.
+- Python runs, all blocks of a page in one namespace and one event loop, ``await`` at the top
+  included. What stands behind ``print(...)`` as a comment is what it prints.
 - In a console, lines behind ``$`` are commands: ``kap`` in this process, but for commands that
   start Spark, ``python`` and ``pytest`` in another. What follows is their output; ``…`` stands
   for anything. ``localhost:9092`` is a cluster of its own for the page.
@@ -49,10 +49,13 @@ _WITH_SPARK = {"pipeline"}
 _PLUGINS = ("-p", "no:cacheprovider", "-p", "kafka_admin_proto.testing.pytest_plugin")
 
 
-def run_page(file: Path, folder: Path, replaced: Mapping[str, str] | None = None) -> None:
+def run_page(
+    file: Path, folder: Path, replaced: Mapping[str, str] | None = None, **cluster: Any
+) -> None:
     """Run all blocks of a page; raises AssertionError for what is otherwise than it says.
 
-    ``replaced`` are texts of the page and what the test has in their place.
+    ``replaced`` are texts of the page and what the test has in their place, ``cluster`` what its
+    cluster has other than by default.
     """
     text = file.read_text("utf-8")
     for name in ("samples", "schemas", "tests/records/data"):
@@ -63,8 +66,9 @@ def run_page(file: Path, folder: Path, replaced: Mapping[str, str] | None = None
     names: dict[str, Any] = {"__name__": file.stem}
     with contextlib.chdir(folder), imports_from(folder), contextlib.ExitStack() as stack:
         texts = dict(replaced or {})
+        loop = stack.enter_context(asyncio.Runner())
         if ADDRESS in text:
-            texts[ADDRESS] = stack.enter_context(SyncCluster()).bootstrap_servers
+            texts[ADDRESS] = stack.enter_context(SyncCluster(**cluster)).bootstrap_servers
         for block in code_blocks(text):
             if block.reason:
                 continue
@@ -76,7 +80,7 @@ def run_page(file: Path, folder: Path, replaced: Mapping[str, str] | None = None
                 written.parent.mkdir(parents=True, exist_ok=True)
                 written.write_text(block.text, "utf-8")
             elif block.language == "python":
-                run_python("\n" * block.line + code, str(file), names)
+                run_python("\n" * block.line + code, str(file), names, loop)
             elif block.language == "console":
                 run_console(code)
             elif block.language == "sh":
@@ -97,13 +101,13 @@ def imports_from(folder: Path) -> Iterator[None]:
                 del sys.modules[name]
 
 
-def run_python(text: str, file: str, names: dict[str, Any]) -> None:
+def run_python(text: str, file: str, names: dict[str, Any], loop: asyncio.Runner) -> None:
     """Run a block; what it prints is what its comments say."""
     code = compile(text, file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         if code.co_flags & inspect.CO_COROUTINE:
-            asyncio.run(eval(code, names))
+            loop.run(eval(code, names))
         else:
             exec(code, names)
     expected = _PRINTED.findall(text)

@@ -20,10 +20,11 @@ _ERROR_DIALECTS = {"kafka": "Kafka's codes", "kip-4": "Codes that KIP-4's drafts
 
 
 class ApiPage(msgspec.Struct, frozen=True):
-    """A package or module whose public names are one page."""
+    """A package or module whose public names are one page; ``more`` are modules that join it."""
 
     module: str
     title: str
+    more: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -42,6 +43,16 @@ API_PAGES = (
     ApiPage("kafka_admin_proto.admin", "Admin client"),
     ApiPage("kafka_admin_proto.server", "Reference cluster"),
     ApiPage("kafka_admin_proto.testing", "Testing"),
+    ApiPage(
+        "kafka_admin_proto.spark.session",
+        "Spark",
+        tuple(f"kafka_admin_proto.spark.{name}" for name in ("frames", "functions", "queries")),
+    ),
+    ApiPage(
+        "kafka_admin_proto.simulation.scenarios",
+        "Simulation",
+        tuple(f"kafka_admin_proto.simulation.{name}" for name in ("node", "rules", "world.world")),
+    ),
 )
 
 
@@ -93,10 +104,12 @@ def _commands(
 
 def api_text(page: ApiPage) -> str:
     """The public names of a module, for mkdocstrings to fill in."""
-    module = importlib.import_module(page.module)
-    lines = [f"# {page.title}", "", f"`{page.module}`", ""]
-    for name in public_names(module):
-        lines += [f"::: {_defined(module, name)}", ""]
+    lines = [f"# {page.title}", ""]
+    for each in (page.module, *page.more):
+        module = importlib.import_module(each)
+        lines += [f"`{each}`", ""]
+        for name in public_names(module):
+            lines += [f"::: {_defined(module, name)}", ""]
     return "\n".join(lines)
 
 

@@ -14,6 +14,8 @@ from kafka_admin_proto.simulation.scenarios.election import election
 from kafka_admin_proto.simulation.scenarios.schedule import random_schedule
 from kafka_admin_proto.simulation.world.world import World
 
+__all__ = ["SCENARIOS"]
+
 #: Name → the run of a seed and of so many steps at most, with the nodes' states in its trace.
 SCENARIOS: Mapping[str, Callable[[int, int], World]] = {
     "stale-read": stale_read,
