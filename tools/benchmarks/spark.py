@@ -10,6 +10,7 @@ processes.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import platform
 import re
@@ -41,9 +42,12 @@ into files of about {file} MB: {large}, and a tenth of them: {small}.
 {machine}; Spark {spark}, Java {java}, tshark {tshark}.
 Seconds are wall time with the start of Spark. Peak memory is the sum over the whole tree of
 processes of what each has to itself (`Pss`), sampled every {every} s; of the pipeline also that of
-the JVM (driver and executors in one) and of all Python processes.
+the JVM (driver and executors in one) and of all Python processes. Everything is in plain Python
+but for the rows that say so.
 
 """
+#: Plain Python, and the compiled engine.
+_PURE, _ENGINE = {"KAFKA_ADMIN_PROTO_PURE": "1"}, {"KAFKA_ADMIN_PROTO_PURE": "0"}
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -134,20 +138,37 @@ def _sizes(root: int) -> dict[tuple[str, int], int]:
     return found
 
 
-def pipeline(data: Data, out: Path, cores: int) -> Run:
-    """`kap pipeline` on captures."""
+def pipeline(data: Data, out: Path, cores: int, env: dict[str, str] = _PURE) -> Run:
+    """`kap pipeline` on captures: all six tables."""
     kap = str(Path(sys.executable).with_name("kap"))
     shutil.rmtree(out, ignore_errors=True)
     return timed(
-        [kap, "pipeline", str(data.folder), "--out", str(out), "--master", f"local[{cores}]"], cores
-    )
+        [kap, "pipeline", str(data.folder), "--out", str(out), "--master", f"local[{cores}]"],
+        cores, env=env,
+    )  # fmt: skip
 
 
-def one_process(data: Data) -> Run:
+def one_process(data: Data, env: dict[str, str] = _PURE) -> Run:
     """`kap decode` on the same."""
     kap = str(Path(sys.executable).with_name("kap"))
     files = sorted(map(str, data.folder.iterdir()))
-    return timed([kap, "decode", "--output", "jsonl", *files], 1)
+    return timed([kap, "decode", "--output", "jsonl", *files], 1, env=env)
+
+
+#: Frames alone, each handed to Spark as a row, all columns of it.
+_READ_FRAMES = """
+import sys
+from kafka_admin_proto.spark.frames import read_frames
+from kafka_admin_proto.spark.session import spark_session
+spark = spark_session("local[" + sys.argv[2] + "]")
+read_frames(spark, sys.argv[1]).write.format("noop").mode("overwrite").save()
+"""
+
+
+def frames_alone(data: Data, cores: int) -> Run:
+    """`read_frames` on the same."""
+    command = [sys.executable, "-c", _READ_FRAMES, str(data.folder), str(cores)]
+    return timed(command, cores, env=_PURE)
 
 
 _TO_JSON, _READING = "tshark -T json", "… and spark.read.json"
@@ -218,7 +239,7 @@ _HEADS = (
 
 
 def scale(folder: Path, megabytes: int) -> str:
-    """Ten times the captures, one and two cores, one process, and tshark."""
+    """One and two cores beside one process, ten times the captures, and tshark on a tenth."""
     import pyspark
 
     large = make(folder / "large", megabytes)
@@ -230,34 +251,42 @@ def scale(folder: Path, megabytes: int) -> str:
         machine=f"CPython {platform.python_version()}, {os.cpu_count()} × {platform.machine()}",
     )  # fmt: skip
     text += _HEADS
-    two, one, alone, beside, peaks = [], [], [], [], []
-    for data in (small, large):
-        run = pipeline(data, folder / "out", 2)
-        text += _row("kap pipeline", 2, data, run)
-        two.append(run.seconds)
-        peaks.append(run.peak)
-        run = pipeline(data, folder / "out", 1)
-        text += _row("kap pipeline", 1, data, run)
-        one.append(run.seconds)
-        run = one_process(data)
-        text += _row("kap decode", 1, data, run)
-        alone.append(run.seconds)
-        wrote, read, _ = by_tshark(data, folder / "json", 2, "-J kafka")
-        text += _row(f"{_TO_JSON} -J kafka", 2, data, wrote) + _row(_READING, 2, data, read)
-        beside.append(wrote.seconds + read.seconds)
+    out = folder / "out"
+    two, one = pipeline(large, out, 2), pipeline(large, out, 1)
+    alone, frames = one_process(large), frames_alone(large, 2)
+    text += _row("kap decode", 1, large, alone) + _row("kap pipeline", 2, large, two)
+    text += _row("kap pipeline", 1, large, one) + _row("read_frames", 2, large, frames)
+    by_engine = ""
+    if importlib.util.find_spec("kafka_admin_proto_speed") is not None:
+        engine, engine_alone = pipeline(large, out, 2, _ENGINE), one_process(large, _ENGINE)
+        text += _row("kap decode, engine", 1, large, engine_alone)
+        text += _row("kap pipeline, engine", 2, large, engine)
+        by_engine = (
+            f" With the compiled engine on both sides it is {_ratio(engine_alone, engine)} ×."
+        )
+    small_two, small_alone = pipeline(small, out, 2), one_process(small)
+    text += _row("kap decode", 1, small, small_alone) + _row("kap pipeline", 2, small, small_two)
+    wrote, read, _ = by_tshark(small, folder / "json", 2, "-J kafka")
+    text += _row(f"{_TO_JSON} -J kafka", 2, small, wrote) + _row(_READING, 2, small, read)
     return f"""{text}
+On the larger captures the pipeline on two cores writes its six tables {_ratio(alone, two)} × as
+fast as one process of `kap decode --output jsonl` writes frames; `read_frames`, which hands frames
+to Spark alone, is {_ratio(alone, frames)} × as fast, and two cores are {_ratio(one, two)} × as
+fast as one.{by_engine} Peak memory at ten times the size is {two.peak / small_two.peak:.2f} ×.
+
 Beside tshark with Spark behind it, where tshark leaves out all layers below Kafka's, the pipeline
-on two cores is {beside[0] / two[0]:.2f} × as fast on the smaller captures and
-{beside[1] / two[1]:.2f} × on the larger ones. All that is compared there is to have the rows; the
-pipeline writes six tables. On the larger captures it is {alone[1] / two[1]:.2f} × as fast as one
-process that writes JSON lines, and two cores are {one[1] / two[1]:.2f} × as fast as one. Peak
-memory at ten times the size is {peaks[1] / peaks[0]:.2f} × on two cores.
+is {(wrote.seconds + read.seconds) / small_two.seconds:.2f} × as fast on the smaller captures. All
+that is compared there is to have the rows.
 """
+
+
+def _ratio(slower: Run, faster: Run) -> str:
+    return f"{slower.seconds / faster.seconds:.2f}"
 
 
 def layers(folder: Path, megabytes: int) -> str:
     """Beside what tshark says of all layers, which is what it does unless told otherwise."""
-    data = make(folder / "captures", megabytes * 3 // 10)
+    data = make(folder / "captures", megabytes // 10)
     run = pipeline(data, folder / "out", 2)
     wrote, read, size = by_tshark(data, folder / "json", 2)
     return f"""
