@@ -1,4 +1,4 @@
-"""The record batches in a body's JSON, decoded in the place of their bytes."""
+"""Inline records: decode the record batches in a body's JSON in place of their bytes."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def inline_records(
     *,
     mask: bool,
 ) -> None:
-    """Put what ``record_set_json`` makes of each ``records`` field into ``shown``, in its place.
+    """Replace each ``records`` field in ``shown`` by the result of ``record_set_json``.
 
-    The topic, by which Kafka's own records are known, is the name in a struct around them, or its
-    topic id's in ``topic_names``.
+    The topic decides how records of Kafka's own topics are decoded. It is the name in a struct
+    around the field, or the name that ``topic_names`` has for the topic id there.
     """
     _InlineRecords(topic_names, mask=mask).visit(codec.grammar, _Place(body, shown, None))
 
@@ -52,7 +52,7 @@ def _with_records(struct: StructType) -> list[tuple[Member, WireType]]:
 
 
 class _Place(NamedTuple):
-    """A value, its JSON, and the topic of the records in it, as far as it is known."""
+    """A value, its JSON, and the topic of the records in it, if it is known."""
 
     value: Any
     shown: Any
@@ -60,7 +60,7 @@ class _Place(NamedTuple):
 
 
 class _InlineRecords(Visitor[_Place, None]):
-    """``left`` is what all of a body's records may still take, decompressed."""
+    """``left`` is the limit for decompressed data that the body's records have not used yet."""
 
     def __init__(self, topic_names: Mapping[UUID, str], *, mask: bool) -> None:
         self.left = DEFAULT_DECOMPRESSED_LIMIT

@@ -1,4 +1,4 @@
-"""The rows of a frame with its records explained, or hidden where they may hold credentials.
+"""Rows that explain a frame together with its records, masked where these may hold credentials.
 
 Kafka's own log, ``__cluster_metadata``, holds SCRAM credentials, tokens and configs. Its records
 travel in Fetch, and as pieces of snapshots, in which no batch need begin, in FetchSnapshot.
@@ -28,12 +28,11 @@ _NAMES = ("topic", "name", "topic_name")
 def with_records(
     rows: Iterable[FieldRow], frame: DecodedFrame, *, mask: bool, opened: bool
 ) -> Iterator[FieldRow | ExplainedRow]:
-    """The rows of the frame; ``opened``: each ``records`` down to the fields of its batches.
+    """The rows of the frame; with ``opened``, ``records`` fields have rows for all their fields.
 
-    With ``mask`` the records of the metadata log are secret, as bytes too: their keys, values and
-    headers where they are opened, else all of them, and in a body that does not decode all that
-    may be of them.
-    A piece of a snapshot that does not begin with a batch stays one row.
+    With ``mask``, records of the metadata log are masked: their keys, values and headers if they
+    are opened, otherwise the whole field. In a body that does not decode, all bytes that may belong
+    to such records are masked. A piece of a snapshot that does not begin with a batch is one row.
     """
     return _Records(frame, mask, opened).rows(rows)
 
@@ -44,11 +43,11 @@ class _Records:
         self.data = frame.data
         self.mask = mask
         self.opened = opened
-        #: The structs around the last row that name a topic, the outermost first, and the topics.
+        #: Paths of the structs around the last row that name a topic, outermost first → the topic.
         self.topics: list[tuple[str, str]] = []
-        #: Where in a snapshot the next records stand.
+        #: The position of the next records in a snapshot.
         self.position = 0
-        #: Of a body that does not decode any field may be bytes of the metadata log's records.
+        #: In a body that does not decode, any field may have bytes of the metadata log.
         self.failed = mask and frame.error is not None and frame.direction != "request"
         self.doubtful = self.failed and self._is_snapshot()
         self.batches = BatchRows(frame.data)
@@ -82,13 +81,13 @@ class _Records:
             self.doubtful = self.doubtful or (self.failed and topic == METADATA_TOPIC)
 
     def _is_doubtful(self, row: FieldRow) -> bool:
-        """Whether a wrong length may have made a field of the metadata log's records."""
+        """Whether a damaged length may have turned records of the metadata log into this field."""
         if row.type == "RAW_TAGGED_FIELD":
             return self.mask and self._is_hidden(row)
         return self.doubtful and not row.path.startswith(_BEFORE)
 
     def _topic_in(self, row: FieldRow, name: str) -> str | None:
-        """The topic that a field names, "" for one that cannot be told; None in other fields."""
+        """The topic that a field names, "" for an unknown topic id; None for other fields."""
         if name in _NAMES and row.type.endswith("STRING"):
             return row.value or ""
         if name != "topic_id" or row.type != "UUID":
@@ -100,7 +99,7 @@ class _Records:
 
     def _topic_of(self, path: str) -> str | None:
         found = [topic for parent, topic in self.topics if path.startswith(parent)]
-        # One name of the metadata log is enough.
+        # If any struct around the records names the metadata log, they may belong to it.
         return METADATA_TOPIC if METADATA_TOPIC in found else found[-1] if found else None
 
     def _is_snapshot(self) -> bool:

@@ -1,4 +1,4 @@
-"""Which clients an upgrade of the brokers breaks (KIP-896): those that send removed versions.
+"""Find the clients that an upgrade of the brokers breaks (KIP-896): they send removed versions.
 
     check = UpgradeCheck("4.0")
     for frame in read_captures(["admin.pcap"]):
@@ -20,7 +20,7 @@ from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.protocol.releases import BROKER_APIS, BROKER_CLIENT, upgrade_rules
 from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 
-#: The headline without any request.
+#: The headline of frames without any request.
 NO_REQUEST = "No request could be read, so the question has no answer"
 
 _DEPRECATED, _FINE, _NOT_READ = "deprecated", "fine", "not read"
@@ -33,7 +33,7 @@ _Identity = tuple[str | None, str | None]
 
 
 class Client(NamedTuple):
-    """Who sends, as far as is known: the address is without the port."""
+    """A client that sends requests; its address has no port."""
 
     client_id: str | None
     address: str | None
@@ -43,17 +43,17 @@ class Client(NamedTuple):
 
     @property
     def sender(self) -> _Sender:
-        """What is known of each request."""
+        """The properties that every request shows."""
         return self.client_id, self.address, self.forwarded
 
     @property
     def identity(self) -> _Identity:
-        """What a connection tells some time after its start."""
+        """The properties that a connection has only after ApiVersions and the login."""
         return self.software, self.principal
 
 
 class _Use(msgspec.Struct):
-    """How often, and from when to when in microseconds since 1970."""
+    """The number of requests, and the times of the first and last in microseconds since 1970."""
 
     requests: int = 0
     first_ts: int | None = None
@@ -67,20 +67,23 @@ class _Use(msgspec.Struct):
 
 
 class UpgradeCheck:
-    """Takes frames, and says who has to change before the release. Raises UnknownReleaseError."""
+    """Collects the requests of clients and finds those that a release does not understand.
+
+    Raises UnknownReleaseError for a release that is not known.
+    """
 
     def __init__(self, release: str) -> None:
         self._rules = upgrade_rules(release)
         #: Client → (api key, api, version) → use.
         self._used: dict[Client, dict[tuple[int, str, int], _Use]] = {}
-        #: Client ids and addresses that brokers and controllers have.
+        #: Client ids and addresses of brokers and controllers.
         self._brokers: set[tuple[str | None, str | None]] = set()
-        #: Pieces that may have been requests and were not read, and the connections they are of.
+        #: The number of undecoded pieces that may be requests, and their connections.
         self.unread: int = 0
         self._unread_of: set[tuple[str, str]] = set()
 
     def add(self, frame: DecodedFrame) -> None:
-        """Count a frame: requests by their client, and what may be one."""
+        """Count a frame if it is a request, or an undecoded piece that may be one."""
         if frame.api is None:
             if frame.error is not None:
                 self.unread += 1
@@ -101,7 +104,7 @@ class UpgradeCheck:
         self, client: Client, api_key: int, api: str, api_version: int, requests: int,
         first_ts: int | None, last_ts: int | None,
     ) -> None:  # fmt: skip
-        """Count ``requests`` of a client, the first and the last at these times."""
+        """Count ``requests`` of a client; the times are those of the first and the last."""
         if not client.forwarded and (api in BROKER_APIS or _BROKER.search(client.client_id or "")):
             self._brokers.add((client.client_id, client.address))
         uses = self._used.setdefault(client, {})
@@ -112,22 +115,22 @@ class UpgradeCheck:
 
     @property
     def unread_connections(self) -> int:
-        """How many connections had pieces that were not read."""
+        """The number of connections with undecoded pieces."""
         return len(self._unread_of)
 
     @property
     def has_requests(self) -> bool:
-        """Whether anything can be said at all."""
+        """Whether any request was counted."""
         return bool(self._used)
 
     def rows(self) -> list[dict[str, Any]]:
-        """What each client sends that is no more or deprecated, by api; then who is fine.
+        """The removed and deprecated versions that each client sends, by api; then other clients.
 
         ``status``, ``least`` and ``removed_in`` are as in `UpgradeRule`. ``traffic`` is "broker"
-        where one broker or controller talks to another, "forwarded" where a broker passed a
-        request on (its address), else "client". A client with the status "fine" sends nothing that
-        the release lacks, and has its ``requests`` in all. With "not read", the last row, they are
-        pieces that may be requests of anybody.
+        between brokers and controllers, "forwarded" where a broker forwarded a request (the address
+        is the broker's), otherwise "client". A client with the status "fine" sends only versions of
+        the release; its row has the number of all its requests. The last row, "not read", counts
+        undecoded pieces that may be requests of any client.
         """
         rows = self.rows_in_question()
         rows += sorted(self._fine_rows(), key=_order)
@@ -136,7 +139,7 @@ class UpgradeCheck:
         return rows
 
     def rows_in_question(self) -> list[dict[str, Any]]:
-        """Those of the ``rows`` on what is no more or deprecated."""
+        """The ``rows`` about removed and deprecated versions."""
         return sorted(self._rows_in_question(), key=_order)
 
     def to_change(self) -> tuple[int, int]:
@@ -168,11 +171,11 @@ class UpgradeCheck:
             yield from found.values()
 
     def _fine_rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each client that sends nothing that the release lacks.
+        """A row for each client that sends only versions of the release.
 
-        Requests from before a client named its software or logged in are left out where a client
-        with the same id and address did either. A client is not fine where such earlier requests,
-        which may be its own, are in versions that the release lacks.
+        Before ApiVersions and the login, requests show neither software nor principal. Such
+        requests are left out if a client with the same id and address shows them later. They may be
+        that client's own, so if they have removed versions, the client is not fine.
         """
         known: dict[_Sender, set[_Identity]] = {}
         breaking: dict[_Sender, set[_Identity]] = {}
@@ -204,7 +207,7 @@ class UpgradeCheck:
 
 
 def upgrade_headline(clients: int, forwarded: int, *, whole: bool) -> str:
-    """How many clients have to change, in a few words; ``whole``: all pieces could be read."""
+    """The number of clients to change, in a few words; ``whole`` if every piece was decoded."""
     if clients:
         return f"{clients:,} client{'s' * (clients != 1)} to change"
     if forwarded:
@@ -213,7 +216,7 @@ def upgrade_headline(clients: int, forwarded: int, *, whole: bool) -> str:
 
 
 def unread_pieces(pieces: int, connections: int) -> str:
-    """The sentence on pieces that may be requests and were not read, without the full stop."""
+    """The sentence about undecoded pieces that may be requests, without the full stop."""
     of = f" of {connections:,} connection{'s' * (connections != 1)}" if connections else ""
     return (
         f"Nothing is known of {pieces:,} piece{'s' * (pieces != 1)}{of} that could not be "
@@ -248,7 +251,7 @@ def _add(row: dict[str, Any], use: _Use) -> None:
 
 
 def _order(row: dict[str, Any]) -> tuple[Any, ...]:
-    """What is only deprecated comes last, the most frequent first, nulls first."""
+    """The sort key of a row: deprecated versions last, frequent requests first, nulls first."""
     texts = [(row[name] is not None, row[name] or "") for name in ("client_id", "address")]
     key = -1 if row["api_key"] is None else row["api_key"]
     return row["status"] == _DEPRECATED, row["traffic"], -row["requests"], *texts, key
@@ -259,6 +262,6 @@ def _shown(text: str | None) -> str | None:
 
 
 def _host(client: str | None) -> str | None:
-    """A client's host without its port; of an IPv6 address without the brackets."""
+    """The host of an endpoint, without the port and without the brackets of IPv6."""
     found = _HOST.fullmatch(client or "")
     return client if found is None else found[1]

@@ -1,4 +1,4 @@
-"""What Kafka keeps in its logs and on disk, as far as it is not a message of the protocol.
+"""Kafka's own formats in logs and on disk: record batches, the metadata log, segments.
 
 ::
 

@@ -28,7 +28,7 @@ def matches(sample: bytes) -> bool:
 
 
 def _is_nearly_hex(text: str) -> bool:
-    """Hex with a slip of the pen is in the alphabet of base64, and must not become other bytes."""
+    """Whether a text is hex with a typing error. It would decode as base64, into wrong bytes."""
     hex_digits = max(len(_HEX_LOWER.findall(text)), len(_HEX_UPPER.findall(text)))
     return 8 * hex_digits >= 7 * len(text)
 
@@ -75,7 +75,7 @@ def _decode(text: str, line: int) -> bytes:
 
 
 def _comment(line: str) -> str | None:
-    """Two slashes are digits here, unless words with a space follow."""
+    """The text of a comment line; None otherwise. Two slashes are base64 unless a space follows."""
     line = line.strip()
     if line.startswith("#"):
         return line.lstrip("#").strip()

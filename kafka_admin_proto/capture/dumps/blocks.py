@@ -1,4 +1,4 @@
-"""What a format module gives: blocks of bytes, and the Reader that the table of formats lists."""
+"""The types that the format modules share: blocks of bytes, and the Reader of a format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Block(Struct, frozen=True):
-    """Bytes that stood together, and where."""
+    """Consecutive bytes of a dump, and the line where they begin."""
 
     data: bytes
     #: The first line of the text that they came from; 0 for raw bytes.
@@ -38,7 +38,7 @@ class Reader(NamedTuple):
 
 
 class BlockCollector:
-    """Joins pieces to blocks while the lines of a text go by.
+    """Joins the bytes of lines to blocks.
 
     The rule is the same in every format: a blank line or a comment line ends a block, and a
     comment belongs to the block that starts on the very next line.
@@ -52,7 +52,7 @@ class BlockCollector:
 
     @property
     def pending(self) -> int:
-        """How many bytes the open block has; 0 when none is open."""
+        """The number of bytes of the open block; 0 when none is open."""
         return len(self._data)
 
     def add(self, data: bytes, line: int) -> None:
@@ -62,14 +62,14 @@ class BlockCollector:
         self._data += data
 
     def end_block(self) -> None:
-        """A blank line, or the like."""
+        """Close the open block, at a blank line or the like."""
         if self._data:
             self._blocks.append(Block(bytes(self._data), self._line, self._comment))
             self._data.clear()
         self._comment = ""
 
     def comment(self, text: str) -> None:
-        """A line that holds nothing but a comment."""
+        """Take a line that is only a comment: it closes the open block."""
         self.end_block()
         self._comment = text
 

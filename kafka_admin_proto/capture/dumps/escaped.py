@@ -15,7 +15,7 @@ from kafka_admin_proto.capture.dumps.text import comment_text, lines, quoted, sa
 from kafka_admin_proto.errors import DumpError
 
 _QUOTE = re.compile(r"\s*b?([\"'])")
-#: After the strings of a line: the sign that the next line continues, or a statement's end.
+#: The ends of a line behind its strings: a continuation, a comma, or the end of a statement.
 _AFTER = ("", "\\", ",", ";")
 _PIECE = re.compile(
     r"(?P<plain>[^\\\"']+)|\\x(?P<hex>[0-9a-fA-F]{2})|\\(?P<octal>[0-7]{1,3})|\\(?P<letter>[^x0-7])"
@@ -47,7 +47,7 @@ def read(data: bytes) -> list[Block]:
 
 
 def _strings(line: str, number: int) -> bytes:
-    """The strings of one line, one behind the other."""
+    """The bytes of all strings of one line."""
     data = bytearray()
     position = 0
     while (quote := _QUOTE.match(line, position)) is not None:

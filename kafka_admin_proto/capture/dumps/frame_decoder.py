@@ -1,4 +1,4 @@
-"""Blocks of dumped bytes → decoded frames; bytes that make no frame come as one with a problem."""
+"""Decode the frames in blocks of dumped bytes; bytes without a frame become one with a problem."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from kafka_admin_proto.schema.catalog import catalog
 
 
 class FrameDecoder:
-    """Decodes block after block, and remembers the requests, by which responses are understood.
+    """Decodes block after block. It remembers requests, because a response does not name its api.
 
-    ``direction`` "auto" pairs by correlation id. ``api`` and ``version`` are those of all responses
-    where no requests come before them, or those of bare bodies. ``dialect`` names the definitions;
-    messages that it does not have are read by Kafka's own.
+    With ``direction`` "auto", responses are paired with requests by correlation id. ``api`` and
+    ``version`` are needed for bare bodies, and for responses without requests. ``dialect`` names
+    the definitions; messages that it does not have are read by Kafka's own.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class FrameDecoder:
             self._api = (spec.api_key, version)
 
     def decode(self, block: Block, capture: str = "") -> Iterator[DecodedFrame]:
-        """Every frame of the block; bytes that make no frame come as one with a problem."""
+        """All frames of the block; bytes without a frame become one with a problem."""
         if capture != self._capture:
             self._payloads.raw_tokens = False
             self._guard = DumpTokenGuard()

@@ -16,10 +16,12 @@ from kafka_admin_proto.errors import DumpError, MissingExtraError
 
 _PREFIX = 4
 _ALL = 1 << 32
-#: Bytes before the expected ones were sent again; further back another connection has begun.
+#: Bytes less than this before the expected sequence number are a retransmission; a sequence number
+#: further back belongs to another connection.
 _SENT_AGAIN = 1 << 20
-#: What tshark -x calls the bytes of several packets, put together below the last of them. Where it
-#: took them for another protocol they are no frame, and are in the packets anyway.
+#: tshark -x prints the reassembled bytes of several packets under such a name below the last
+#: packet. If it took them for another protocol they are not a frame; the packets have them in any
+#: case.
 _REASSEMBLED = "Reassembled TCP"
 _NO_BLOCK = Block(b"")
 
@@ -57,7 +59,7 @@ class _Packets:
 
 
 class _Stream:
-    """What one endpoint sends: ``pending`` are the bytes of a frame that is not whole yet."""
+    """The bytes that one endpoint sends; ``pending`` are those of an incomplete frame."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -94,11 +96,11 @@ class _Stream:
             yield from self.flush()
 
     def flush(self) -> Iterator[Block]:
-        """What is left, as it is: no more of it comes."""
+        """The pending bytes as a block, at the end of the stream."""
         yield from self._cut(len(self._pending))
 
     def _whole(self) -> int:
-        """How many of the pending bytes are whole frames, or none at all."""
+        """The number of pending bytes that are complete frames; 0 if they are not frames."""
         at = 0
         while len(self._pending) - at >= _PREFIX:
             size = int.from_bytes(self._pending[at : at + _PREFIX], "big", signed=True)
@@ -116,14 +118,14 @@ class _Stream:
 
 
 def _reassembled(block: Block) -> Block:
-    """The block if it is one of tshark's and a whole frame."""
+    """The block if it has tshark's reassembled bytes and these are a complete frame."""
     size = _PREFIX + int.from_bytes(block.data[:_PREFIX], "big")
     found = block.comment.startswith(_REASSEMBLED) and len(block.data) == size
     return block if found else _NO_BLOCK
 
 
 def _segment(block: Block) -> Segment | None:
-    """The TCP segment in a block; None for one that is no packet, or a fragment of one."""
+    """The TCP segment in a block; None for a block that is not a packet, or a fragment."""
     link = link_type_of(block.data)
     if link is None:
         return None

@@ -14,24 +14,24 @@ from kafka_admin_proto.protocol.headers import PRODUCE_KEY
 from kafka_admin_proto.protocol.payload_values import Request, Response, expects_response
 from kafka_admin_proto.protocol.payloads import read_request, read_response
 
-#: Correlation ids of one dump that may wait for a response: half of a connection has none.
+#: Correlation ids of one dump that may await a response; a dump of requests alone has no responses.
 MAX_IDS_OF_DUMP = 100_000
-#: Apis and versions that may wait under one id: each payload with that id is read as the response
-#: to each of them, and a hostile dump has one id alone.
+#: Requests that may await a response under one correlation id: each payload with the id is read as
+#: the response to each of them, and a hostile dump may use one id for all.
 MAX_APIS_OF_ID = 16
 
 
 class PayloadReader:
-    """Remembers the requests of a dump, so that their responses are understood."""
+    """Reads payloads and remembers the requests, because a response does not name its api."""
 
     def __init__(self, dialect: str = "kafka") -> None:
         self._dialect = dialect
         self._pending = RequestTable(MAX_IDS_OF_DUMP, MAX_APIS_OF_ID, counts_equal=True)
-        #: After SaslHandshake v0 tokens follow that have a size in front and no header.
+        #: After SaslHandshake v0, tokens follow with a size in front and without a header.
         self.raw_tokens: bool = False
 
     def read(self, data: bytes, offset: int = 0) -> Request | Response | None:
-        """The request or response that the payload at ``offset`` is; None for a raw SASL token."""
+        """Read the payload at ``offset`` as a request or response; None for a raw SASL token."""
         id_bytes = data[offset : offset + 4]
         correlation_id = int.from_bytes(id_bytes, "big", signed=True)
         pending = self._pending.same_id(correlation_id) if len(id_bytes) == 4 else []
@@ -63,7 +63,7 @@ class PayloadReader:
         return request
 
     def _expect(self, request: Request) -> None:
-        """Wait for the response, unless none will come: acks=0 asks for none."""
+        """Remember a request until its response; a Produce with acks=0 has no response."""
         if request.header is None:
             return
         if request.error is None:

@@ -66,7 +66,7 @@ def _bytes(code: str, number: int) -> bytes:
 
 
 def _without_comments(line: str) -> tuple[str, str]:
-    """(what is left of the line, the words of its comments)"""
+    """The line without its comments, and the text of the comments."""
     code, words, position = [], [], 0
     while (start := _COMMENT.search(line, position)) is not None:
         code.append(line[position : start.start()])
@@ -80,7 +80,7 @@ def _without_comments(line: str) -> tuple[str, str]:
 
 
 def _array(code: str) -> tuple[str | None, str]:
-    """(name of the array that starts here, its bytes), or (None, the line as it is)."""
+    """The name of the array that starts in the line, and its bytes; otherwise None and the line."""
     if _LENGTH.match(code):
         return None, ""
     head, brace, body = code.partition("{")

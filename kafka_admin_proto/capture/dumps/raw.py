@@ -1,4 +1,4 @@
-"""Bytes as they are: whatever is not a text."""
+"""Raw bytes: any input that is not a text."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from kafka_admin_proto.capture.dumps.blocks import Block, Reader
 from kafka_admin_proto.capture.dumps.text import lines, quoted, sample_lines, sample_of
 from kafka_admin_proto.errors import DumpError
 
-#: The first row that matches wins: those with more structure stand before those with less.
+#: The first format that matches is used: formats with more structure come first.
 READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
@@ -34,7 +34,7 @@ READERS: dict[str, Reader] = {
 #: For the error message: the characters of a line that was meant to be hex, or base64.
 _MEANT_AS_HEX = re.compile(r"[0-9a-fA-FxX,:\\\s]")
 _MEANT_AS_BASE64 = re.compile(r"[A-Za-z0-9+/_-]")
-#: How many lines may stand before a dump for the error message to recognise it.
+#: Lines before a dump up to which the error message still recognises it.
 _LOOK_PAST = 10
 
 
@@ -66,7 +66,7 @@ def _guess(data: bytes) -> Reader:
 
 
 def _not_understood(data: bytes, sample: bytes, number: int, line: str) -> DumpError:
-    """What to say of an input whose first line with anything in it is this one."""
+    """The error for an input whose first line that is not blank is ``line``."""
     if 4 * len(_MEANT_AS_HEX.findall(line)) >= 3 * len(line):
         return _closest("hex", data, number)
     following = [text for n, text in lines(sample) if n > number]

@@ -1,7 +1,7 @@
-"""Dumps in rows of offset and bytes: what xxd, hexdump and Wireshark print have in common.
+"""Dumps in rows of an offset and bytes, which xxd, hexdump and Wireshark print.
 
-A format says how to split one line; here rows become blocks, and the offsets are held against
-the bytes, since a row lost in copying would otherwise shift every field after it.
+A format module splits one line into offset and bytes. This module joins the rows to blocks and
+checks the offsets: a row lost in copying would shift every field behind it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from kafka_admin_proto.capture.dumps.blocks import Block, BlockCollector
 from kafka_admin_proto.capture.dumps.text import comment_text, lines
 from kafka_admin_proto.errors import DumpError
 
-#: How many bytes the ``*`` lines of one input may stand for. Kafka's brokers refuse requests
-#: above 100 MiB (socket.request.max.bytes), and a few characters of text must not cost more.
+#: Bytes that the ``*`` lines of one input may stand for at most: brokers refuse requests above
+#: 100 MiB (socket.request.max.bytes), and a few characters of text must not take more memory.
 MAX_REPEATED = 100 * 1024 * 1024
 
 
 class Row(NamedTuple):
     #: In hex, as printed.
     offset: str
-    #: Empty on the closing line, which tells nothing but the length.
+    #: Empty on the closing line, which has only the length of the dump.
     data: bytes
-    #: What stands before the offset. Views of a conversation indent one of the two sides.
+    #: The white space before the offset: views of a conversation indent one of the two sides.
     indent: str = ""
 
 
@@ -36,9 +36,9 @@ def read_rows(
 ) -> list[Block]:
     """The blocks of a dump.
 
-    ``split`` takes a line and its number, and raises DumpError on a line that is no row. A block
-    ends at a blank line, a comment, a closing line, or where the offset goes back to 0 or the
-    indentation changes.
+    ``split`` takes a line and its number, and raises DumpError for a line that is not a row. A
+    block ends at a blank line, a comment or a closing line, and where the offset returns to 0 or
+    the indentation changes.
     """
     rows = _Assembly()
     for number, line in lines(data):
@@ -57,13 +57,13 @@ def read_rows(
 class _Assembly:
     def __init__(self) -> None:
         self._blocks = BlockCollector()
-        #: Of the open block: the offset of its first row, its last row, the side it is from.
+        #: The open block: the offset of its first row, its last row, and its indentation.
         self._base = 0
         self._last = b""
         self._indent = ""
         self._repeat_line = 0
         self._repeated = 0
-        #: How far each side of a conversation has come, and the side of each finished block.
+        #: The next offset of each side of a conversation, and the side of each finished block.
         self._reached: dict[str, int] = {}
         self._sides: list[str] = []
         self._conversation = False
@@ -96,7 +96,7 @@ class _Assembly:
         self._blocks.comment(text)
 
     def end_block(self) -> None:
-        """The end of a block and of the conversation that it may be a part of."""
+        """End the open block, and the conversation that it may be a part of."""
         self._end()
         self._reached.clear()
 
@@ -130,7 +130,7 @@ class _Assembly:
         self._blocks.end_block()
 
     def _catch_up(self, printed: str, offset: int, line: int, *, closing: bool) -> None:
-        """Bring the open block to where the dump says it is."""
+        """Fill the open block up to ``offset`` with repeated rows. Raises DumpError for a gap."""
         missing = offset - self._base - self._blocks.pending
         if not self._repeat_line:
             if missing:

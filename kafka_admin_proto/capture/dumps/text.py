@@ -1,4 +1,4 @@
-"""Bytes to numbered lines, and what all text formats share: comments, hex digits, quoting.
+"""Decode text into numbered lines, and helpers of all text formats: comments, hex digits, quoting.
 
 Dumps arrive from terminals, editors, browsers and Windows clipboards, hence UTF-16, byte order
 marks, CRLF and no-break spaces.
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from kafka_admin_proto.errors import DumpError
 
-#: How much of an input decides what it is: enough for some hundred rows of any dump.
+#: Bytes of an input by which its format is detected: some hundred rows of any dump.
 SAMPLE_BYTES = 64 * 1024
 
 _MARKS = (
@@ -21,9 +21,9 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-#: Never in a text. A Kafka frame starts with one: its size prefix is below 2**24.
+#: Characters that no text has. A Kafka frame starts with one, as its size prefix is below 2**24.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
-#: More of a word than a message may quote.
+#: A word that is too long for an error message, which quotes its start only.
 _LONG_WORD = re.compile(r"(\S{7})\S+")
 _HEX_DIGITS = frozenset(string.hexdigits)
 
@@ -82,7 +82,7 @@ def lines(data: bytes) -> Iterator[tuple[int, str]]:
 
 
 def sample_lines(sample: bytes) -> Iterator[tuple[int, str]]:
-    """The lines that carry bytes: neither blank nor comment. None when it is not a text."""
+    """The lines that are neither blank nor comments. An input that is not a text has no lines."""
     if encoding_of(sample):
         for number, line in lines(sample):
             if line.strip() and comment_text(line) is None:
@@ -90,7 +90,7 @@ def sample_lines(sample: bytes) -> Iterator[tuple[int, str]]:
 
 
 def comment_text(line: str) -> str | None:
-    """The words of a line that is nothing but a comment; None for any other line."""
+    """The text of a line that is only a comment; None for any other line."""
     line = line.strip()
     if line.startswith("#"):
         return line.lstrip("#").strip()

@@ -1,4 +1,4 @@
-"""Hex dumps of Wireshark and tshark, and what text2pcap reads.
+"""Hex dumps of Wireshark and tshark, and the input of text2pcap.
 
 "Copy … as Hex + ASCII Dump" and "as Hex Dump"; ``tshark -x`` has two spaces behind the offset::
 
@@ -25,11 +25,11 @@ from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, quoted
 from kafka_admin_proto.errors import DumpError
 
 _ROW = re.compile(r"([ \t]*)([0-9a-fA-F]{3,16})([ \t]+|$)")
-#: What tshark -x prints above rows from several sources: "Reassembled TCP (54 bytes):".
+#: The line that tshark -x prints above reassembled bytes: "Reassembled TCP (54 bytes):".
 _SOURCE = re.compile(r"([^(]*\(\d+ bytes\)):\s*$")
-#: What tshark -z follow prints around a conversation; says nothing about a single block.
+#: The lines that tshark -z follow prints around a conversation.
 _FRAME = re.compile(r"={10,}\s*$|(?:Follow|Filter|Node [01]): ")
-#: Eight bytes with a space between them; only there may two spaces stand inside the bytes.
+#: Characters of eight bytes with spaces between them; only behind these may two spaces follow.
 _HALF_ROW = 8 * 3 - 1
 
 
@@ -74,7 +74,7 @@ def _split(line: str, number: int) -> Row:
 
 
 def _byte_column(text: str) -> str:
-    """What stands before the characters, which follow after two or more spaces."""
+    """The hex column: the text before two or more spaces, behind which characters follow."""
     column = text.replace("\t", "   ").partition("   ")[0]
     left, _, right = column.partition("  ")
     if len(left) == _HALF_ROW:

@@ -1,4 +1,4 @@
-"""Bytes that come in pieces, looked at before they are taken; and what a packet is."""
+"""A buffered source of bytes with look-ahead, and the types of packets and faults."""
 
 from __future__ import annotations
 
@@ -7,51 +7,51 @@ from typing import Protocol
 
 from kafka_admin_proto.errors import DumpError
 
-#: No packet is larger, with segmentation offload and jumbo frames; more is a damaged file.
+#: The largest packet, with segmentation offload and jumbo frames; a larger size means damage.
 MAX_PACKET_BYTES = 16 * 1024 * 1024
-#: Behind the end of every file.
+#: An offset behind the end of every file.
 NO_END = 1 << 63
 _PIECE = 256 * 1024
 
-#: A packet: when, in microseconds since 1970, 0 where the file does not say; its LINKTYPE number;
-#: its bytes, maybe fewer than it had on the wire (tcpdump -s). A plain tuple: there are millions.
+#: A packet: its time in microseconds since 1970 (0 if the file has none), its LINKTYPE number, and
+#: its bytes, which may be fewer than on the wire (tcpdump -s). It is a plain tuple for speed.
 Packet = tuple[int, int, bytes]
-#: Takes what is wrong with a capture: the byte at which it is, and what.
+#: Called for each fault of a capture with the byte at which it begins.
 Report = Callable[[int, DumpError], None]
 
 
 class ByteStream(Protocol):
-    """Bytes in pieces: a file, a pipe, a decompressor."""
+    """A file, a pipe or a decompressor."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 class BufferedSource:
-    """A stream with a look ahead; reads what is there rather than wait for a full piece."""
+    """A stream with look-ahead. A read returns the bytes that have arrived, not a full buffer."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
         self.data: bytes = b""
         self.at: int = 0
-        #: Where in ``data`` the packet that was read last begins, its header.
+        #: Where in ``data`` the header of the last packet begins.
         self.start: int = 0
-        #: Bytes before ``data``.
+        #: Bytes of the stream before ``data``.
         self.passed: int = 0
-        #: Why the stream ended before its end, as a decompressor may say.
+        #: The error of a decompressor that ended the stream early.
         self.fault: str = ""
 
     @property
     def position(self) -> int:
-        """How many bytes of the stream are before ``at``."""
+        """The offset of ``at`` in the stream."""
         return self.passed + self.at
 
     @property
     def started(self) -> int:
-        """How many bytes of the stream are before the packet that was read last."""
+        """The offset in the stream of the last packet's header."""
         return self.passed + self.start
 
     def have(self, size: int) -> bool:
-        """Read on until so many bytes are there from ``at`` on; False where the stream ends."""
+        """Read until ``size`` bytes are buffered from ``at`` on; False if the stream ends."""
         if len(self.data) - self.at >= size:
             return True
         parts = [self.data[self.at :]]
@@ -68,7 +68,7 @@ class BufferedSource:
         return there >= size
 
     def rest(self) -> Iterator[bytes]:
-        """Everything that is left, piece by piece."""
+        """The rest of the stream, piece by piece."""
         if self.at < len(self.data):
             yield self.data[self.at :]
         while not self.fault and (piece := self._next(_PIECE)):
@@ -83,7 +83,7 @@ class BufferedSource:
 
 
 def truncation(source: BufferedSource, what: str) -> DumpError:
-    """The capture ends in the middle of something that begins where the source is."""
+    """The fault of a capture that ends inside of a packet or header at the source's position."""
     left = len(source.data) - source.at
     return DumpError(
         f"the capture ends {left} bytes into a {what} at byte {source.position}{_why(source)}; "
@@ -92,7 +92,10 @@ def truncation(source: BufferedSource, what: str) -> DumpError:
 
 
 def damage(source: BufferedSource, at: int, what: str, *, found: bool = True) -> DumpError:
-    """No packet stands at a byte; the source is where one was found again, or at its end."""
+    """The fault of a capture without a packet at byte ``at``.
+
+    The source is at the next packet if one was ``found``, otherwise at the end.
+    """
     passed = source.position - at
     rest = (
         f"{passed} bytes are passed over until the next packet"

@@ -1,8 +1,9 @@
-"""Where the packets of a damaged capture go on: at the first header that others follow.
+"""Header recovery: find the next packet header of a damaged capture.
 
-What looks like a header may be the payload of a packet. It holds when the next header stands where
-its length says, and so on for longer than any packet is, or exactly to the end of the file. Whether
-a place holds depends on the bytes from there on alone.
+Bytes that look like a header may be the payload of a packet. An offset is accepted when a chain of
+headers starts there: each header is followed by another one at the distance of its length, for
+longer than the largest packet, or exactly up to the end of the file. Whether an offset is accepted
+depends only on the bytes from there on.
 """
 
 from __future__ import annotations
@@ -13,28 +14,28 @@ from typing import NamedTuple
 
 from kafka_admin_proto.capture.files.buffered import NO_END, BufferedSource
 
-#: How headers end that follow each other: by something else; inside of a packet, with the data; by
-#: what can be no accident, as the very end of the file is none.
+#: How a chain of headers ends: at bytes that are no header; inside of a packet that the end of the
+#: data cuts off; or at an end that cannot be an accident, such as the exact end of the file.
 NOT_A_HEADER, CUT_OFF, CONCLUSIVE = -1, -2, -3
-#: Headers that follow each other up to a packet that the file's end cuts: so many are no accident.
-_ENOUGH = 4
+#: Headers that a chain needs if it ends in a packet that the end of the file cuts off.
+_MIN_HEADERS = 4
 
 
 class Layout(NamedTuple):
-    """What headers of a format look like."""
+    """The layout of a format's headers."""
 
-    #: Finds where a header may stand, in ``head`` bytes from there on.
+    #: Matches where a header may start, by its first ``head`` bytes.
     pattern: re.Pattern[bytes]
     head: int
-    #: The data and where in it a header stands → where the next one does, or one of the above.
+    #: Data and offset of a header → the offset of the next header, or one of the three ends above.
     step: Callable[[bytes, int], int]
-    #: Bytes after which headers that follow each other are no accident, and the largest packet.
+    #: Bytes after which a chain of headers is no accident, and the size of the largest packet.
     reach: int
     largest: int
 
 
 class _Chain:
-    """Headers that follow each other: how many, up to where, how they end (0: not yet known)."""
+    """A chain of headers: its count, the offset of its tip, and its end (0: not yet reached)."""
 
     __slots__ = ("count", "end", "tip")
 
@@ -45,18 +46,22 @@ class _Chain:
 
 
 class HeaderRecovery:
-    """A search; what was followed once is remembered, so that zeros without end cost little."""
+    """A search for headers. It remembers the chains that it followed, so that long runs of zeros
+    are followed only once.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        #: Bytes from a place on that decide whether it holds.
+        #: Bytes from an offset on that decide whether it is accepted.
         self.look: int = layout.reach + layout.largest
-        #: Where a header stands → its chain, and how many headers of that are before it. Those
-        #: that join a chain from elsewhere count from below zero.
+        #: Offset of a header → its chain, and the number of the chain's headers before it, which is
+        #: negative for headers that join the chain behind its start.
         self._known: dict[int, tuple[_Chain, int]] = {}
 
     def find(self, source: BufferedSource, until: int = NO_END) -> bool:
-        """Move on to the first place that holds, or else to ``until`` or the end: False."""
+        """Move the source to the first accepted offset before ``until``. Returns whether one was
+        found; the source is at ``until`` or at the end otherwise.
+        """
         layout = self._layout
         while True:
             whole = source.have(self.look)
@@ -67,7 +72,9 @@ class HeaderRecovery:
                 if base + at >= until:
                     source.at = at
                     return False
-                if layout.step(data, at) != NOT_A_HEADER and self._holds(data, base, base + at):
+                if layout.step(data, at) != NOT_A_HEADER and self._is_accepted(
+                    data, base, base + at
+                ):
                     source.at = at
                     return True
             source.at = last + 1 if whole else len(data)
@@ -76,23 +83,23 @@ class HeaderRecovery:
             reached = source.position
             self._known = {at: known for at, known in self._known.items() if at >= reached}
 
-    def _holds(self, data: bytes, base: int, place: int) -> bool:
-        chain, before = self._known.get(place) or self._begin(data, base, place)
-        enough = place + self._layout.reach
+    def _is_accepted(self, data: bytes, base: int, offset: int) -> bool:
+        chain, before = self._known.get(offset) or self._begin(data, base, offset)
+        enough = offset + self._layout.reach
         while not chain.end and chain.tip < enough:
             self._known[chain.tip] = chain, chain.count
             self._follow(chain, data, base)
         if chain.tip >= enough:
             return True
         if chain.end == CUT_OFF:
-            return chain.count - before >= _ENOUGH
+            return chain.count - before >= _MIN_HEADERS
         return chain.end == CONCLUSIVE
 
-    def _begin(self, data: bytes, base: int, place: int) -> tuple[_Chain, int]:
-        """A new chain, which may turn out to be the beginning of a known one."""
-        chain = _Chain(place)
+    def _begin(self, data: bytes, base: int, offset: int) -> tuple[_Chain, int]:
+        """Follow a new chain, until it is long enough, ends, or joins a known chain."""
+        chain = _Chain(offset)
         own: list[int] = []
-        enough = place + self._layout.reach
+        enough = offset + self._layout.reach
         while not chain.end and chain.tip < enough:
             if known := self._known.get(chain.tip):
                 joined, count = known

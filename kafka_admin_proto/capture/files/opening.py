@@ -1,8 +1,8 @@
-"""Capture files → packets: pcap and pcapng, plain or compressed, from a file or a pipe.
+"""Read packets from capture files: pcap and pcapng, plain or compressed, from a file or a pipe.
 
 Formats: the libpcap file format (both byte orders, micro- and nanoseconds) and pcapng
-(draft-ietf-opsawg-pcapng: several sections and interfaces, any timestamp resolution). Packets come
-as they arrive in the stream: memory stays within one packet plus what was read at once.
+(draft-ietf-opsawg-pcapng: several sections and interfaces, any timestamp resolution). Packets are
+yielded while the stream is read: memory holds one packet and one read.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from kafka_admin_proto.capture.files.buffered import (
 from kafka_admin_proto.errors import DumpError, MissingExtraError
 
 _PIECE = 256 * 1024
-#: What ``xz -9`` needs is a quarter of this.
+#: The limit on memory for xz; ``xz -9`` needs a quarter of it.
 _XZ_MEMORY = 256 * 1024 * 1024
-#: Bytes that tell the format.
+#: Bytes at the start of a file that identify its format.
 MAGIC_BYTES = 6
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -64,8 +64,8 @@ class _Xz:
                 return found
 
 
-class _Again:
-    """A stream whose first bytes were looked at already, for decompressors."""
+class _Replayed:
+    """The stream that a decompressor reads, from a source whose first bytes are buffered."""
 
     def __init__(self, source: BufferedSource) -> None:
         self._source = source
@@ -81,17 +81,17 @@ class _Again:
 
 
 def open_packets(stream: ByteStream) -> BufferedSource:
-    """A capture's bytes, decompressed if need be."""
+    """The bytes of a capture, decompressed if they are compressed."""
     source = BufferedSource(stream)
     source.have(MAGIC_BYTES)
     head = source.data[:MAGIC_BYTES]
     if head.startswith(_COMPRESSED):
-        return BufferedSource(_decompressed(_Again(source), head))
+        return BufferedSource(_decompressed(_Replayed(source), head))
     return source
 
 
 def is_capture(head: bytes) -> bool:
-    """Whether an input that starts so is a capture of packets, compressed or not."""
+    """Whether an input that starts with ``head`` is a capture of packets, compressed or not."""
     if not head.startswith(_COMPRESSED):
         return head[:4] in pcap.MAGICS or head[:4] == pcapng.MAGIC
     source = open_packets(BytesIO(head))
@@ -99,8 +99,8 @@ def is_capture(head: bytes) -> bool:
     return is_capture(source.data[source.at : source.at + 4])
 
 
-def _decompressed(stream: _Again, head: bytes) -> ByteStream:
-    """What a gzip, xz or zstd stream holds, decompressed as it is read."""
+def _decompressed(stream: _Replayed, head: bytes) -> ByteStream:
+    """A stream that decompresses gzip, xz or zstd while it is read."""
     if head.startswith(_GZIP_MAGIC):
         import gzip
 
@@ -123,7 +123,7 @@ def _decompressed(stream: _Again, head: bytes) -> ByteStream:
 def read_packets(source: BufferedSource, report: Report, end: int = NO_END) -> Iterator[Packet]:
     """The packets of a capture that begin before the byte ``end``, in order.
 
-    ``report`` is told what is no packet, in its place.
+    ``report`` is called for damage, in its order among the packets.
     """
     source.have(pcap.BEGINNING)
     magic = source.data[source.at : source.at + 4]

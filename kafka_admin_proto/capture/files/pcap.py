@@ -1,4 +1,4 @@
-"""pcap: a header of the file, then packets, each with a header: no mark tells where one begins."""
+"""Read pcap: a file header, then packets with a header each, and no mark where a packet begins."""
 
 from __future__ import annotations
 
@@ -26,34 +26,36 @@ from kafka_admin_proto.capture.files.header_recovery import (
 FILE_HEADER = 24
 PACKET_HEADER = 16
 BEGINNING = FILE_HEADER + PACKET_HEADER
-#: Byte order and parts of a second.
+#: Magic number → byte order, and fractions of a second.
 MAGICS = {
     b"\xa1\xb2\xc3\xd4": (">", 1_000_000),
     b"\xd4\xc3\xb2\xa1": ("<", 1_000_000),
     b"\xa1\xb2\x3c\x4d": (">", 1_000_000_000),
     b"\x4d\x3c\xb2\xa1": ("<", 1_000_000_000),
 }
-#: Packets may be so large whatever the file's header says, and no larger unless it does: libpcap's
-#: MAXIMUM_SNAPLEN.
+#: The largest packet, unless the file header allows larger ones: libpcap's MAXIMUM_SNAPLEN.
 USUAL_LARGEST = 256 * 1024
-#: Bytes that a packet had on the wire at most.
+#: The largest size of a packet on the wire.
 LARGEST_ORIGINAL = MAX_PACKET_BYTES - 1
 
 
 class FileHeader(NamedTuple):
-    """What holds for all packets of the file."""
+    """The properties of all packets of the file."""
 
     order: str
     resolution: int
     link: int
     #: Bytes of the largest packet.
     largest: int
-    #: Whether packets had at least as many bytes on the wire; some writers do not care.
+    #: Whether packets had at least as many bytes on the wire; some writers get this wrong.
     regular: bool
 
 
 def read_file_header(data: bytes) -> FileHeader | None:
-    """From the first BEGINNING bytes, or all; None where it is cut. MAGICS begin it."""
+    """Read the file header from the first BEGINNING bytes of a file that starts with a magic.
+
+    Returns None if the header is cut off.
+    """
     if len(data) < FILE_HEADER:
         return None
     order, resolution = MAGICS[data[:4]]
@@ -68,7 +70,7 @@ def read_file_header(data: bytes) -> FileHeader | None:
 
 
 def fault_of(header: FileHeader, size: int, original: int) -> str:
-    """Why a packet cannot have such a size, and such a one on the wire, if so."""
+    """The fault of a packet header with these sizes, captured and on the wire; "" if possible."""
     if size > header.largest:
         return f"a packet of {size} bytes"
     if not (size or original):
@@ -79,7 +81,7 @@ def fault_of(header: FileHeader, size: int, original: int) -> str:
 
 
 def layout(header: FileHeader) -> Layout:
-    """What a packet's header looks like, seen more strictly than where one is due."""
+    """The layout for header recovery, which is stricter than `fault_of` where a header is due."""
     order, resolution, _, largest, _ = header
     unpack = struct.Struct(f"{order}4x3I").unpack_from
 
@@ -97,7 +99,7 @@ def layout(header: FileHeader) -> Layout:
     times, sizes, originals = (
         up_to(each, order) for each in (resolution - 1, largest, LARGEST_ORIGINAL)
     )
-    # A size of zero is passed by here, as holes in files are large.
+    # The pattern skips sizes of zero, because holes in files are long runs of zeros.
     pattern = b"(?=...." + times + b"(?!\\x00{4})" + sizes + originals + b")"
     return Layout(
         re.compile(pattern, re.DOTALL),
@@ -109,7 +111,7 @@ def layout(header: FileHeader) -> Layout:
 
 
 def up_to(number: int, order: str) -> bytes:
-    """A pattern for four bytes that are the number at most, and maybe some larger ones."""
+    """A pattern for four bytes with at most this number; it also matches some larger numbers."""
     high, low = number >> 24, number >> 16 & 0xFF
     top = b"[\\x00-\\x%02x]" % high
     below = b"." if high else b"[\\x00-\\x%02x]" % low
@@ -119,7 +121,7 @@ def up_to(number: int, order: str) -> bytes:
 def read_pcap(
     source: BufferedSource, header: FileHeader, report: Report, end: int = NO_END
 ) -> Iterator[Packet]:
-    """The packets that begin before the byte ``end``, from where the source is."""
+    """The packets from the source's position that begin before the byte ``end``."""
     resolution, link, largest = header.resolution, header.link, header.largest
     unpack = struct.Struct(f"{header.order}4I").unpack_from
     nanoseconds = resolution == 1_000_000_000

@@ -1,7 +1,7 @@
-"""pcapng: blocks of a type, a length, a body, and the length again.
+"""Read pcapng: blocks of a type, a length, a body, and the length again.
 
-draft-ietf-opsawg-pcapng. Sections tell the byte order, and blocks in them the interfaces that the
-packets name by number: what a packet is depends on the blocks before it.
+draft-ietf-opsawg-pcapng. A section block sets the byte order, and interface blocks describe the
+interfaces that packets refer to by number. Reading a packet needs the state of the blocks before.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _ORDERS = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
 _SECTION, _INTERFACE, _PACKET, _SIMPLE, _ENHANCED = 0x0A0D0D0A, 1, 2, 3, 6
 _STATE_BLOCKS = (_SECTION, _INTERFACE)
 _PACKET_BLOCKS = (_PACKET, _SIMPLE, _ENHANCED)
-#: The smallest block, and the largest: a packet with its options.
+#: Bytes of the smallest block, and of the largest, a packet with its options.
 _LEAST = 12
 _LARGEST_BLOCK = MAX_PACKET_BYTES + 4096
-#: After damage: the largest block that is recognised, and how far others must follow it.
+#: After damage, the largest block that is recognised, and the bytes in which others must follow.
 _USUAL_BLOCK = 260 * 1024
 _REACH = 256 * 1024
-#: Times are kept in 63 bits.
+#: Times in microseconds have 63 bits.
 _LATEST = 1 << 63
-#: Why a block is none: the data ends before it does.
+#: The fault of a block that the end of the data cuts off.
 _ENDS = "cut"
 
 _HEADS = {order: struct.Struct(f"{order}2I").unpack_from for order in "<>"}
@@ -51,7 +51,7 @@ _PACKET_HEADS = {order: struct.Struct(f"{order}2H4I").unpack_from for order in "
 
 
 class _BadBlockError(Exception):
-    """A block ends where it says, but what it holds is no use."""
+    """A block has a right length, but a damaged body."""
 
 
 class _Interface(NamedTuple):
@@ -63,28 +63,28 @@ class _Interface(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the blocks so far say about those to come."""
+    """The byte order and interfaces that the blocks so far have set."""
 
     order: str
-    #: The first ``known`` of these; None for one that is damaged.
+    #: The first ``known`` items are the interfaces; None stands for a damaged description.
     interfaces: list[_Interface | None]
     known: int
 
 
 class Blocks:
-    """Goes through blocks, from where the source is; ``state`` is what those before it said."""
+    """Reads blocks from the source's position; ``state`` is that of the blocks before it."""
 
     def __init__(self, source: BufferedSource, state: State | None = None) -> None:
         self._source = source
         self._order = state.order if state else "<"
         self._interfaces = state.interfaces[: state.known] if state else []
-        #: Of the block that the source is at.
+        #: Type and size of the block at the source's position.
         self._kind = self._size = 0
 
     def packets(self, report: Report, end: int = NO_END) -> Iterator[Packet]:
         """The packets of the blocks that begin before the byte ``end``.
 
-        Bad blocks that follow each other are one fault, which goes on behind ``end``.
+        Consecutive bad blocks are one fault, which may extend beyond ``end``.
         """
         source = self._source
         bad: tuple[int, str] | None = None
@@ -94,7 +94,7 @@ class Blocks:
                 break
             if fault:
                 bad = bad or (source.position, fault)
-                if self._find():
+                if self._recover():
                     continue
                 break
             packet = None
@@ -119,13 +119,13 @@ class Blocks:
             report(source.position, truncation(source, "block"))
 
     def last_before(self, end: int) -> tuple[int, State]:
-        """Where the last block before the byte ``end`` begins, and the state there."""
+        """The start of the last block before the byte ``end``, and the state there."""
         source = self._source
         at, state = source.position, (self._order, self._interfaces, len(self._interfaces))
         while source.position < end and source.have(_LEAST):
             at, state = source.position, (self._order, self._interfaces, len(self._interfaces))
             fault = self._frame()
-            if fault == _ENDS or (fault and not self._find()):
+            if fault == _ENDS or (fault and not self._recover()):
                 break
             if fault:
                 continue
@@ -136,7 +136,7 @@ class Blocks:
         return at, State(*state)
 
     def _frame(self) -> str:
-        """Why no block stands here, if none does."""
+        """Read the type and size of the block here. Returns a fault, or "" for a block."""
         source = self._source
         data, at = source.data, source.at
         order = self._order
@@ -157,12 +157,12 @@ class Blocks:
         self._kind, self._size = kind, size
         return ""
 
-    def _find(self) -> bool:
+    def _recover(self) -> bool:
         self._source.at += 1
         return HeaderRecovery(_layout(self._order)).find(self._source)
 
     def _block(self) -> Packet | None:
-        """The packet of the block here, if it has one."""
+        """Read the body of the block here. Returns its packet, or None for other blocks."""
         source, kind, order = self._source, self._kind, self._order
         data, at = source.data, source.at + 8
         room = self._size - _LEAST - 20
@@ -173,7 +173,7 @@ class Blocks:
             return 0, interface.link, data[at + 4 : at + 4 + size]
         if kind not in _PACKET_BLOCKS:
             if kind in _STATE_BLOCKS:
-                self._tell(data[at : at + room + 20])
+                self._update_state(data[at : at + room + 20])
             return None
         if room < 0:
             raise _BadBlockError(f"a block of type {kind} that is too short")
@@ -198,8 +198,8 @@ class Blocks:
             raise _BadBlockError(f"a packet of interface {number}, whose description is damaged")
         return interface
 
-    def _tell(self, body: bytes) -> None:
-        """A section or an interface begins."""
+    def _update_state(self, body: bytes) -> None:
+        """Update the state from a section block or an interface block."""
         if self._kind == _SECTION:
             self._order = _ORDERS[body[:4]]
             self._interfaces = []
@@ -230,7 +230,7 @@ def _read_interface(body: bytes, order: str) -> _Interface:
 
 
 def _layout(order: str) -> Layout:
-    """What a block looks like that begins a chain: a section, or of a type that the draft lists."""
+    """The layout for header recovery: section blocks, and blocks of types in the draft."""
     head = _HEADS[order]
 
     def step(data: bytes, at: int) -> int:

@@ -1,4 +1,4 @@
-"""Files that are read from any place: of this machine, or of an object store."""
+"""Files that can be read at any offset: on this machine, or in an object store."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Protocol, Self
 
 from kafka_admin_proto.capture.files.buffered import BufferedSource
 
-#: What is read at once: an object store takes a while for any answer.
+#: Bytes of one read: each request to an object store takes a while, however small it is.
 _PIECE = 2 * 1024 * 1024
 
 
 class RandomAccess(Protocol):
-    """A file that is read from any place."""
+    """A file that can be read at any offset."""
 
     @property
     def size(self) -> int: ...
 
     def read_at(self, offset: int, size: int, /) -> bytes:
-        """So many bytes, fewer only where the file ends. Raises OSError."""
+        """Read ``size`` bytes; fewer only at the end of the file. Raises OSError."""
         ...
 
 
 class LocalFile:
-    """A file of this machine. Raises OSError where it cannot be read."""
+    """A file on this machine. Raises OSError if it cannot be opened."""
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
         self._file = open(name, "rb", buffering=0)  # noqa: SIM115 (see ``close``)
@@ -54,19 +54,19 @@ class LocalFile:
 
 
 class BufferedFile(BufferedSource):
-    """Reads a file on from a byte, up to the size that it has now.
+    """Reads a file from an offset up to the size that it has now.
 
-    Errors come out, unlike those of a stream: whoever reads may try again.
+    Unlike a stream, it raises errors, so that a task that fails can be run again.
     """
 
     def __init__(self, file: RandomAccess, offset: int, data: bytes = b"") -> None:
-        """``data`` are the bytes there, as far as they were read already."""
+        """``data`` are bytes from ``offset`` on that were read before."""
         self._file = file
         super().__init__(self)
         self.passed = offset
         self.data = data
         self._next_offset = offset + len(data)
-        #: Why reading failed, for when a decompressor takes it for the end.
+        #: The error of a failed read, which a decompressor may have taken for the end of the file.
         self.error: OSError | None = None
 
     def read(self, size: int, /) -> bytes:

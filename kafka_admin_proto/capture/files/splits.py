@@ -1,18 +1,18 @@
-"""A large capture file read by several workers, each the packets that begin in a part of it.
+"""Splits: several workers read one large capture file, each the packets that begin in its part.
 
     with LocalFile("admin.pcap") as file:
         for start, end in split_points(file.read_at(0, HEAD), file.size, 128 << 20):
             for position, packet in read_split(file, start, end, report):
                 ...
 
-Whatever the parts are, together they give the packets and the faults that reading the whole file
-gives, each once: it is of the part in which it begins. A part depends on the file alone.
+However a file is split, the parts together yield the packets and faults of the whole file, each
+once: a packet belongs to the part in which it begins. Reading a part needs the file alone.
 
-- pcap: about 1 MB before a part is read to find its first packet (``pcap_starts``), more where
-  that leaves a doubt.
-- pcapng: the blocks before a part say what its packets are. All are gone through, by their
-  lengths: the last part of n costs up to a whole reading of the file, and all parts together n / 2.
-- Compressed: one part.
+- pcap: about 1 MB before a part is read to find its first packet (`split_alignment`), and more
+  where that is not conclusive.
+- pcapng: packets depend on the blocks before the part, so all of these are skimmed by their
+  lengths. The last of n parts may read the whole file, and all parts together n / 2 files.
+- A compressed file is one part.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from kafka_admin_proto.capture.files.random_access import BufferedFile, RandomAc
 from kafka_admin_proto.capture.files.split_alignment import first_packet
 from kafka_admin_proto.errors import DumpError
 
-#: Bytes from the beginning of a file that ``splittable`` and ``split_points`` look at.
+#: Bytes from the beginning of a file that ``splittable`` and ``split_points`` need.
 HEAD = MAGIC_BYTES
 #: Parts of a pcapng file at most.
 MOST_PCAPNG_SPLITS = 16
 
 
 def splittable(head: bytes) -> bool:
-    """Whether a file that begins so may be read in parts: pcap and pcapng, not compressed."""
+    """Whether a file that begins with ``head`` can be split: pcap and pcapng, not compressed."""
     return head[:4] in pcap.MAGICS or head[:4] == pcapng.MAGIC
 
 
 def split_points(head: bytes, size: int, split_size: int) -> list[tuple[int, int]]:
-    """The parts of a file of ``size`` bytes, of ``split_size`` each but for the last: (start, end).
+    """The parts (start, end) of a file of ``size`` bytes; all but the last have ``split_size``.
 
-    One part where the file cannot be split; parts of a pcapng file may be larger, see above.
+    A file that cannot be split is one part. Parts of a pcapng file may be larger, because a file
+    has at most `MOST_PCAPNG_SPLITS` of them.
     """
     if split_size < 1:
         raise ValueError(f"a split size of {split_size}: it is at least one byte")
@@ -55,10 +56,10 @@ def split_points(head: bytes, size: int, split_size: int) -> list[tuple[int, int
 def read_split(
     file: RandomAccess, start: int, end: int, report: Report
 ) -> Iterator[tuple[int, Packet]]:
-    """The packets that begin in [start, end), and where, by their headers; faults are reported.
+    """The packets whose headers begin in [start, end), each with that offset; faults are reported.
 
-    Of a file that is not ``splittable`` the part from 0 on has everything; where packets begin is
-    then told for the file decompressed. OSError comes out as ``read_at`` raises it.
+    If the file is not ``splittable``, the part that starts at 0 has all packets, and offsets are
+    those in the decompressed file. An OSError of ``read_at`` is raised as it is.
     """
     head = file.read_at(0, pcap.BEGINNING)
     source = BufferedFile(file, 0)
@@ -68,7 +69,7 @@ def read_split(
         stream = open_packets(source)
         yield from _with_positions(stream, read_packets(stream, report))
         if source.error:
-            raise source.error  # it is not the file that is wrong
+            raise source.error  # reading failed; the file itself is not damaged
     elif head.startswith(pcapng.MAGIC):
 
         def of_this_part(at: int, error: DumpError) -> None:

@@ -1,7 +1,7 @@
-"""Packets → TCP segments.
+"""Read the TCP segment in a packet.
 
 A plain packet (a link header of a fixed size, IPv4 without options or IPv6 without extension
-headers) is read with one ``struct``; dpkt reads every other one, at some ten times the cost.
+headers) is read with one ``struct``. dpkt reads all other packets, which takes ten times as long.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from kafka_admin_proto.errors import MissingExtraError
 
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 
-#: LINKTYPE → (size of its header, where in it the EtherType is).
+#: LINKTYPE → size of its header, and the offset of the EtherType in it.
 _ETHERTYPE_AT = {1: (14, 12), 113: (16, 14), 276: (20, 0)}
-#: LINKTYPE → size of a header that leaves the IP version to the IP header: BSD loopback (null and
-#: loop), raw IP in its various numbers.
+#: LINKTYPE → size of a header without an EtherType: BSD loopback (null and loop), and the various
+#: numbers of raw IP. The IP version is in the IP header then.
 _NO_ETHERTYPE = {0: 4, 108: 4, 12: 0, 14: 0, 101: 0, 228: 0, 229: 0}
 LINK_TYPES = frozenset(_ETHERTYPE_AT) | frozenset(_NO_ETHERTYPE)
 
@@ -30,26 +30,27 @@ _LOOPBACK_4 = frozenset({b"\2\0\0\0", b"\0\0\0\2"})
 _LOOPBACK = _LOOPBACK_4 | {
     bytes(each) for family in (10, 24, 28, 30) for each in ((family, 0, 0, 0), (0, 0, 0, family))
 }
-#: Next headers of IPv6 that may stand before TCP.
+#: Extension headers of IPv6 that may come before TCP.
 _EXTENSIONS = (0, 43, 60)
-#: Ethernet pads packets of 46 bytes or fewer, and may have a checksum of 4 bytes behind them.
+#: Bytes that may follow an IP packet in a frame: Ethernet pads small packets, and may add a
+#: checksum.
 _PADDING = 10
 
-#: Of IPv4: version and header size, total size, fragment, protocol; addresses and ports; of TCP:
-#: sequence number, offset and flags.
+#: IPv4's version and header size, total size, fragment, protocol, and addresses with TCP's ports;
+#: then TCP's sequence number, acknowledgment number, data offset and flags.
 _PLAIN_4 = struct.Struct(">BxHxxHxBxx12sIIBB").unpack_from
-#: Of IPv6: version, payload size, next header.
+#: The same for IPv6: version, payload size, next header, addresses and ports, and so on.
 _PLAIN_6 = struct.Struct(">B3xHBx36sIIBB").unpack_from
 
 
-#: A segment: source and destination address and port, as they stand in the headers; sequence
-#: number; flags; payload; how many bytes of its end were not captured; the number acknowledged. A
-#: plain tuple, for speed.
+#: A segment: the key (both addresses, then both ports, as in the headers), sequence number, flags,
+#: payload, the number of bytes at its end that were not captured, and the acknowledgment number.
+#: It is a plain tuple for speed.
 Segment = tuple[bytes, int, int, bytes, int, int]
-#: In its place for a fragment of an IP packet, which is not put together.
+#: Stands for a fragment of an IP packet; fragments are not reassembled.
 FRAGMENT: Segment = (b"", 0, 0, b"", 0, 0)
 
-#: What is said of a file that has packets from which no segments are read.
+#: The problems of a file with packets from which no segments are read.
 FRAGMENTS = "{count} fragments of IP packets are not put together"
 FOREIGN = (
     "{count} packets of link type {link} are not decoded; "
@@ -71,7 +72,7 @@ def read_segment(link: int, data: bytes) -> Segment | None:
             version, size, fragment, protocol, key, sequence, acked, offset, flags = _PLAIN_4(
                 data, start
             )
-            # Sizes of 0 are those of packets that the network card cut up later (offload).
+            # With segmentation offload the size is 0: the network card cuts up the packet later.
             if version == 0x45 and protocol == _TCP and not fragment & 0x3FFF and size:
                 return _segment(data, start + 20, start + size, key, sequence, acked, offset, flags)
             if version >> 4 == 4 and protocol != _TCP:
@@ -91,10 +92,10 @@ def read_segment(link: int, data: bytes) -> Segment | None:
 
 
 def link_type_of(data: bytes) -> int | None:
-    """The link type of a packet that stands alone, None for bytes that are no packet with TCP.
+    """Guess the link type of a packet without a file header; None for bytes that are no TCP packet.
 
-    Only its own headers can say: those of the link have to lead to an IP header whose size fits the
-    bytes that follow. Hardly any frame of Kafka's looks like that.
+    The link header must lead to an IP header whose size fits the bytes that follow. Hardly any
+    Kafka frame looks like that.
     """
     for link, (size, at) in _ETHERTYPE_AT.items():
         kind, start = int.from_bytes(data[at : at + 2], "big"), size
@@ -108,7 +109,7 @@ def link_type_of(data: bytes) -> int | None:
 
 
 def _fits(data: bytes, start: int, version: int) -> bool:
-    """Whether an IP packet of that version with TCP in it is all that follows, but for padding."""
+    """Whether the rest of the data is one IP packet of that version with TCP, and padding."""
     head = data[start : start + 40]
     if len(head) < 40 or head[0] >> 4 != version or version not in (4, 6):
         return False
@@ -137,7 +138,7 @@ def _segment(
 
 
 def _by_dpkt(link: int, data: bytes) -> Segment | None:
-    """The general way: VLAN tags, IP options, extension headers, offload."""
+    """The segment of any packet: with VLAN tags, IP options, extension headers, or offload."""
     ip = _ip_of(link, data)
     if ip is None or ip is FRAGMENT:
         return FRAGMENT if ip is FRAGMENT else None
@@ -147,7 +148,7 @@ def _by_dpkt(link: int, data: bytes) -> Segment | None:
     payload = bytes(tcp.data)
     addresses: bytes = ip.src + ip.dst
     key = addresses + struct.pack(">HH", tcp.sport, tcp.dport)
-    # In IPv6 the size includes extension headers, which are as long as they say.
+    # The payload size of IPv6 includes extension headers.
     if len(ip.src) == 4:
         wanted = ip.len - 4 * ip.hl - 4 * tcp.off if ip.len else len(payload)
     else:
@@ -158,7 +159,7 @@ def _by_dpkt(link: int, data: bytes) -> Segment | None:
 
 
 def _ip_of(link: int, data: bytes) -> Any:
-    """dpkt's IP or IP6 with a whole TCP header in it, None for anything else."""
+    """dpkt's IP or IP6 object of a packet, FRAGMENT for a fragment of TCP, otherwise None."""
     try:
         import dpkt
     except ModuleNotFoundError:
@@ -178,12 +179,12 @@ def _ip_of(link: int, data: bytes) -> Any:
             fragment = ip.p == _TCP and (ip.mf or ip.offset)
             return FRAGMENT if fragment else ip
         return ip if isinstance(ip, dpkt.ip6.IP6) else None
-    except Exception:  # dpkt lets all kinds out when a header is damaged
+    except Exception:  # dpkt raises exceptions of any class for damaged headers
         return None
 
 
 def endpoint(address: bytes, port: bytes) -> str:
-    """``127.0.0.1:9092``, ``[::1]:9092``; an IPv4 address in IPv6's clothes as itself."""
+    """An endpoint as text: ``127.0.0.1:9092``, ``[::1]:9092``; IPv4-mapped addresses as IPv4."""
     number = int.from_bytes(port, "big")
     if len(address) == 4:
         return f"{'.'.join(map(str, address))}:{number}"
@@ -192,6 +193,6 @@ def endpoint(address: bytes, port: bytes) -> str:
 
 
 def reversed_key(key: bytes) -> bytes:
-    """The key of the other direction."""
+    """The key of segments in the other direction."""
     size = (len(key) - 4) // 2
     return key[size : 2 * size] + key[:size] + key[-2:] + key[-4:-2]

@@ -1,7 +1,7 @@
-"""Record batches: what the ``records`` fields of Produce and Fetch hold, and log segments.
+"""Record batches, as in the ``records`` fields of Produce and Fetch and in log segments.
 
-    for batch in read_batches(data): ...       # the first fault raises
-    found = read_records(data)                 # nothing raises, nothing that was good is lost
+    for batch in read_batches(data): ...       # raises at the first fault
+    found = read_records(data)                 # never raises; has all that could be read
     data = write_batch(Batch.of([Record(0, 1_700_000_000_000, b"key", b"value")]))
 
 Magic 2 (``DefaultRecordBatch`` in Kafka, KIP-98) is read here, magic 0 and 1 in
@@ -71,15 +71,15 @@ _NUMBERS = {
 def read_batches(
     data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT, zero_copy: bool = False
 ) -> Iterator[Batch]:
-    """The batches one by one, those of a ``records`` field or of a piece of a log.
+    """The batches of a ``records`` field or of a piece of a log, one by one.
 
-    ``limit`` bounds what the records of one batch take when they are decompressed: their bytes,
-    and no less than 64 for each record and header. A last batch that is cut short ends the
-    iteration, as brokers send such; ``read_records`` tells how much of it there is. Raises
-    DecodeError with the path (``batches[2].records[5].key``) and the offset in the data, which for
-    what was compressed is where that begins; MissingExtraError where a batch is compressed and
-    the package for it is not installed. ``zero_copy`` leaves keys and values as memoryviews, of the
-    data or of what was decompressed, where the magic is 2.
+    ``limit`` bounds the decompressed size of each batch: the bytes of its records, and at least 64
+    for each record and header. The iteration ends before a last batch that is cut short, because
+    brokers send such batches; ``read_records`` counts its bytes. Raises DecodeError with the path
+    (``batches[2].records[5].key``) and the offset in the data; inside of compressed records, the
+    offset is that of the compressed bytes. Raises MissingExtraError for a compressed batch whose
+    package is not installed. With ``zero_copy``, keys and values of magic 2 are memoryviews of the
+    data, or of the decompressed bytes.
     """
     for batch in _read(data, limit, each=True, zero_copy=zero_copy):
         if batch.error is not None:
@@ -90,11 +90,10 @@ def read_batches(
 def read_records(
     data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT, zero_copy: bool = False
 ) -> RecordSet:
-    """All batches, and what is wrong; it never raises.
+    """All batches with their errors; it never raises.
 
-    A batch with a fault in it has the ``error`` and the records before that, and the reading goes
-    on behind it. ``limit`` and ``zero_copy`` are as in ``read_batches``, the limit for all batches
-    together.
+    A batch with a fault has the ``error``, and the records before the fault; reading continues with
+    the next batch. ``zero_copy`` is as in ``read_batches``; ``limit`` is for all batches together.
     """
     found = RecordSet([])
     position = 0
@@ -110,7 +109,7 @@ def read_records(
 
 
 def _read(data: Buffer, limit: int, *, each: bool, zero_copy: bool) -> Iterator[Batch]:
-    """Each batch; raises DecodeError where no next one can be found."""
+    """Each batch; raises DecodeError at bytes where no batch can begin."""
     position = index = 0
     left = limit
     while (size := _size(data, position, index)) is not None:
@@ -133,7 +132,7 @@ def _read(data: Buffer, limit: int, *, each: bool, zero_copy: bool) -> Iterator[
 
 
 def _size(data: Buffer, position: int, index: int) -> int | None:
-    """The size of the next batch, as it says; None where the data ends before that."""
+    """The size of the next batch by its length field; None if the data ends before the batch."""
     left = len(data) - position
     if left < LOG_OVERHEAD:
         return None
@@ -154,7 +153,7 @@ def _size(data: Buffer, position: int, index: int) -> int | None:
 
 
 def _read_one(data: bytes | memoryview, batch: Batch, limit: int) -> int:
-    """Fill ``batch`` from the bytes of it; return what its records took of ``limit``.
+    """Fill ``batch`` from its bytes; return the bytes that its records use of ``limit``.
 
     Raises DecodeError, with path and offset within the batch, and MissingExtraError.
     """
@@ -226,11 +225,11 @@ def _read_one(data: bytes | memoryview, batch: Batch, limit: int) -> int:
 
 
 def write_batch(batch: Batch) -> bytes:
-    """The bytes of a batch, as its fields say; ``size``, ``offset_in_data`` and ``error`` do not
-    matter. With magic 0 or 1 and no compression each record becomes a message of its own.
+    """Encode a batch; its ``size``, ``offset_in_data`` and ``error`` are ignored.
 
-    Raises EncodeError with the path of what does not fit; MissingExtraError where the package that
-    compresses is not installed.
+    With magic 0 or 1 and no compression, each record becomes a message. Raises EncodeError with the
+    path of a value that does not fit, and MissingExtraError if the package of the compression is
+    not installed.
     """
     _check(batch)
     if batch.magic < 2:
@@ -272,7 +271,7 @@ def write_batch(batch: Batch) -> bytes:
 
 
 def _check(batch: Batch) -> None:
-    """Refuse what no batch can have, whatever its magic."""
+    """Raise EncodeError for values that no batch of any magic can have."""
     for names, field in ((COMPRESSIONS, "compression"), (TIMESTAMP_TYPES, "timestamp_type")):
         name = getattr(batch, field)
         if name not in names:

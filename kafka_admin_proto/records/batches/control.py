@@ -1,4 +1,4 @@
-"""Control records: markers of transactions, and what KRaft writes about its own log.
+"""Control records: transaction markers, and KRaft's records about its own log.
 
 The key is two int16s, its version and the type (``ControlRecordType`` in Kafka); the value is a
 message whose first two bytes are its version.
@@ -32,7 +32,7 @@ _PREFIXED = "EndTxnMarker"
 
 
 class ControlRecord(msgspec.Struct):
-    """What a control record says. ``name`` is empty and ``message`` None for an unknown type."""
+    """A decoded control record. An unknown type has an empty ``name`` and no ``message``."""
 
     type: int
     name: str

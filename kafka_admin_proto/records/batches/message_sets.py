@@ -25,14 +25,14 @@ from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM
 from kafka_admin_proto.records.batches.record_steps import message_blob
 from kafka_admin_proto.records.compression import codecs as compression
 
-#: Offset and size, in front of every message and batch.
+#: Bytes of the offset and size in front of every message and batch.
 LOG_OVERHEAD = 12
-#: What Kafka takes for the least size: that of a message of magic 0 without key and value.
+#: The least size that Kafka accepts: a message of magic 0 without key and value.
 SMALLEST = 14
 
 
 class _Message:
-    """One message as it stands on the wire; its key is at ``start``, after the fixed fields."""
+    """The fixed fields of one message on the wire; its key begins at ``start``."""
 
     __slots__ = ("attributes", "end", "magic", "offset", "start", "timestamp")
 
@@ -101,10 +101,10 @@ class _Message:
 
 
 def read_message(data: bytes, batch: Batch, limit: int) -> int:
-    """Fill ``batch`` from the message that ``data`` is; return what its records took of ``limit``.
+    """Fill ``batch`` from one message; return the bytes that its records use of ``limit``.
 
-    Raises DecodeError, with path and offset within the message, leaving in ``batch`` what was
-    good before; MissingExtraError where the package that decompresses is not installed.
+    Raises DecodeError, with path and offset within the message, and leaves in ``batch`` the records
+    before the fault. Raises MissingExtraError if the package that decompresses is not installed.
     """
     message = _Message(data, 0, "message")
     batch.timestamp_type = message.timestamp_type
@@ -180,9 +180,9 @@ def _read_inner(data: bytes, wrapper: _Message, batch: Batch, most: int) -> None
 
 
 def _whole(data: bytes, position: int) -> int:
-    """The size of the message at ``position`` with what is before it, 0 if it is not all there.
+    """The size of the message at ``position``, its offset and size included; 0 if it is cut off.
 
-    A size that no message has is one for the reader to refuse.
+    An impossible size counts as complete, so that the reader raises an error for it.
     """
     if len(data) - position < LOG_OVERHEAD:
         return 0
@@ -193,9 +193,10 @@ def _whole(data: bytes, position: int) -> int:
 
 
 def _base_offset(data: bytes, wrapper: _Message) -> int:
-    """What the offsets of inner messages count from: in magic 1 the last one has the wrapper's.
+    """The offset that is added to those of inner messages.
 
-    The sizes lead to the last one, whatever else is wrong with the messages before it.
+    In magic 1 the last inner message has the wrapper's offset. It is found by the sizes of the
+    messages before it, even if these are damaged otherwise.
     """
     # librdkafka produces sets with the offset 0, whatever they hold.
     if wrapper.magic == 0 or wrapper.offset == 0:
@@ -215,7 +216,7 @@ def _base_offset(data: bytes, wrapper: _Message) -> int:
 def write_messages(batch: Batch) -> bytes:
     """A batch of magic 0 or 1: its records as messages, or as one compressed set.
 
-    Raises EncodeError with the path of what these formats do not have.
+    Raises EncodeError with the path of a value that these formats cannot have.
     """
     _check(batch)
     plain = batch.compression == "none"
@@ -253,7 +254,7 @@ def write_messages(batch: Batch) -> bytes:
 
 
 def _check(batch: Batch) -> None:
-    """Refuse what magic 2 brought."""
+    """Raise EncodeError for values that only magic 2 can have."""
     for name in ("is_transactional", "is_control", "has_delete_horizon"):
         if getattr(batch, name):
             raise EncodeError(f"magic {batch.magic} has no such flag", path=name, value=True)

@@ -1,4 +1,4 @@
-"""What a record batch says: the shapes that the readers and writers of all formats share."""
+"""Records and batches as values, which the readers and writers of all formats share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError
 
 CompressionName = Literal["none", "gzip", "snappy", "lz4", "zstd"]
-#: "none" is what magic 0 has: no timestamps at all.
+#: "none" is for magic 0, which has no timestamps.
 TimestampType = Literal["create", "log_append", "none"]
 TIMESTAMP_TYPES: tuple[TimestampType, ...] = ("create", "log_append", "none")
 
@@ -19,12 +19,12 @@ COMPRESSIONS: tuple[CompressionName, ...] = ("none", "gzip", "snappy", "lz4", "z
 
 #: The timestamp of a record without one, and of a batch without records.
 NO_TIMESTAMP = -1
-#: Of a batch that no idempotent producer wrote.
+#: The producer fields of a batch that was not written by an idempotent producer.
 NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
 NO_SEQUENCE = -1
 
-#: Bytes that what is compressed may take when it is decompressed, for one call of a reader.
+#: The limit for decompressed data of one call of a reader, in bytes.
 DEFAULT_DECOMPRESSED_LIMIT = 64 << 20
 
 
@@ -46,13 +46,13 @@ class Batch(msgspec.Struct):
     """A batch of records with magic 2, or one message, plain or a compressed set, with magic 0/1.
 
     ``base_offset`` and ``last_offset_delta`` are those of the batch when it was produced;
-    compaction may since have taken records out. With a delete horizon ``base_timestamp`` is the
-    time at which tombstones may go. Where ``timestamp_type`` is "log_append", all records have the
-    timestamp ``max_timestamp``. ``size`` is that of the whole batch on the wire, at
-    ``offset_in_data``; neither matters to writing.
+    compaction may have removed records since. With a delete horizon, ``base_timestamp`` is the time
+    from which tombstones may be removed. If ``timestamp_type`` is "log_append", all records have
+    the timestamp ``max_timestamp``. ``size`` is the size of the whole batch on the wire, at
+    ``offset_in_data``; writing ignores both.
 
-    ``error`` is why reading its records stopped, with those before that in ``records``; only
-    ``read_records`` gives such batches.
+    If reading the records failed, ``error`` says why, and ``records`` has those before the fault;
+    only ``read_records`` returns such batches.
     """
 
     base_offset: int = 0
@@ -83,7 +83,7 @@ class Batch(msgspec.Struct):
         compression: CompressionName = "none",
         timestamp_type: TimestampType = "create",
     ) -> Self:
-        """A batch of these records, its offsets and timestamps taken from them."""
+        """A batch of these records, with the offsets and timestamps that follow from them."""
         timestamps = [record.timestamp for record in records] or [NO_TIMESTAMP]
         base_offset = records[0].offset if records else 0
         return cls(
@@ -104,11 +104,11 @@ class Batch(msgspec.Struct):
 
 
 class RecordSet(msgspec.Struct):
-    """All that could be read of a piece of a log.
+    """The batches that could be read of a piece of a log.
 
-    ``partial_bytes`` are those of a last batch that is cut short, as brokers do when they answer a
-    Fetch: no fault. ``error`` is what ended the reading because no next batch could be found
-    behind it; ``data[error.offset:]`` was not read then.
+    ``partial_bytes`` counts the bytes of a last batch that is cut short. That is no fault, since
+    brokers do so in a Fetch response. ``error`` is a fault behind which no batch could be found;
+    ``data[error.offset:]`` was not read.
     """
 
     batches: list[Batch]
@@ -116,7 +116,7 @@ class RecordSet(msgspec.Struct):
     error: DecodeError | None = None
 
     def errors(self) -> Iterator[KafkaAdminProtoError]:
-        """Whatever went wrong, in the order of the bytes."""
+        """All errors, in the order of the bytes."""
         for batch in self.batches:
             if batch.error is not None:
                 yield batch.error

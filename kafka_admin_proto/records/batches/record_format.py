@@ -40,10 +40,10 @@ _FIELDS = {
     "length": "", "attributes": "", "left_over": "",
     "timestamp_delta": "timestamp", "offset_delta": "offset",
 }  # fmt: skip
-#: What is decompressed may hold one record or header for so many bytes of its limit: many tiny
-#: ones would take a multiple of the limit as Python values.
+#: Bytes that each record or header counts at least against the limit for decompressed data: as
+#: Python values, many tiny records would take a multiple of the limit.
 BYTES_PER_ITEM = 64
-#: What reads and writes records, where the compiled engine is used.
+#: The compiled engine's reader and writer of records, if the engine is installed.
 _ENGINE: RecordEngine | None = compiled and compiled.RecordEngine(Record)
 
 
@@ -59,9 +59,9 @@ def read_records_v2(
 ) -> None:
     """Append the ``count`` records that fill ``data`` from ``start`` on to ``records``.
 
-    ``append_time`` takes the place of all timestamps; ``max_items`` bounds records and headers.
-    ``data`` is bytes, or a memoryview, of which keys and values then are views. Raises
-    DecodeError, with path and offset within the batch, after appending those before.
+    ``append_time`` replaces all timestamps; ``max_items`` bounds the number of records and headers.
+    If ``data`` is a memoryview, keys and values are views of it. Raises DecodeError, with path and
+    offset within the batch; the records before the fault are appended.
     """
     if _ENGINE is not None:
         try:
@@ -201,7 +201,7 @@ def read_records_v2(
 def _headers(
     data: Any, p: int, stop: int, count: int
 ) -> tuple[tuple[str, bytes | None], ...] | None:
-    """The headers that fill a record to its end; None or IndexError where they do not."""
+    """The headers that fill a record to its end. Returns None or raises IndexError otherwise."""
     headers: list[tuple[str, Any]] = []
     for _ in range(count):
         n, p = varint_at(data, p, VARINT_BYTES, INT_BITS)
@@ -260,9 +260,10 @@ def write_records_v2(
     base_timestamp: int,
     append_time: int | None = None,
 ) -> bytes:
-    """The records as they stand in a batch, not compressed. Raises EncodeError with the path.
+    """Encode records without compression. Raises EncodeError with the path.
 
-    With ``append_time`` all have that timestamp, which the batch carries, and so no deltas.
+    With ``append_time``, all records must have that timestamp; only the batch header has it then,
+    and the records have deltas of 0.
     """
     if _ENGINE is not None:
         try:
@@ -284,7 +285,7 @@ def write_records_v2(
 
 
 class _Fault(ValueError):
-    """A record that has no place in its batch."""
+    """The reason why a record does not fit into its batch."""
 
     def __init__(self, fault: str) -> None:
         super().__init__(fault)
@@ -321,5 +322,5 @@ def _body(record: Record, base_offset: int, base_timestamp: int, append_time: in
 
 
 def _int64(number: int) -> int:
-    """The number as Java's long has it, which wraps around."""
+    """The number as an int64, which wraps around as Java's long does."""
     return (number + (1 << 63) & (1 << 64) - 1) - (1 << 63)

@@ -1,11 +1,10 @@
-"""Records as builtins for JSON: each batch with its facts, each record with what it says.
+"""Records as builtins for JSON: batches with the fields of their headers, and their records.
 
-A key, value or header value is null or an object, which says by its one name what it is:
-``{"text": …}`` where the bytes are readable UTF-8, ``{"base64": …}`` where not, and in the topics
-that Kafka keeps for itself ``{"message": name, "version": …, "data": …}`` with the fields in the
-shape of Kafka's JsonConverters. Where a record of the metadata log could not be read, and so may
-be a credential, ``{"masked": "********", "size": …}`` stands in the place of each; so it does where
-the topic is not known and the value is a record of the metadata log that has secrets.
+A key, value or header value is null or an object: ``{"text": …}`` if the bytes are printable UTF-8,
+otherwise ``{"base64": …}``. In Kafka's own topics it is ``{"message": name, "version": …, "data":
+…}`` with the fields in the shape of Kafka's JsonConverters. It is ``{"masked": "********", "size":
+…}`` in a record of the metadata log that could not be read, since it may be a credential, and in a
+record with secrets of the metadata log whose topic is not known.
 """
 
 from __future__ import annotations

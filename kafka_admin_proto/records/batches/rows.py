@@ -1,9 +1,9 @@
-"""The bytes of record batches beside their fields, as far as they go.
+"""Rows that explain the bytes of record batches, field by field.
 
     for row in BatchRows(data).rows(40, 140, "records"): ...   # bytes 40 to 140, each in one row
 
-Damage ends nothing that can go on: behind a bad record comes the next one, as its length says,
-and behind a bad batch the next batch.
+Behind a damaged record, the rows continue with the next record by the damaged one's length, and
+behind a damaged batch with the next batch.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OFFSETS = range(-(1 << 63) + (1 << 32) + 1, (1 << 63) - 1 - (1 << 32))
 class BatchRows:
     """Explains the batches in ``data``, a whole frame.
 
-    ``limit`` bounds what all compressed records together may take.
+    ``limit`` bounds the decompressed size of all compressed records together.
     """
 
     def __init__(self, data: bytes, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT) -> None:
@@ -58,8 +58,7 @@ class BatchRows:
     ) -> Iterator[ExplainedRow]:
         """The rows of the batches in ``data[start:end]``, their paths below ``path``.
 
-        ``topic``, ``secret`` and ``mask`` are those of ``RecordFields``. Raises nothing, whatever
-        the bytes.
+        ``topic``, ``secret`` and ``mask`` are those of ``RecordFields``. It never raises.
         """
         self._fields = RecordFields(self.data, topic, secret=secret, mask=mask)
         self._secret = secret
@@ -80,7 +79,7 @@ class BatchRows:
                 fault = f"its magic is {magic}, and not 0, 1 or 2"
                 stop = min(stop, end)
             if fault:
-                yield self._damage(path, at, stop, self._told(fault))
+                yield self._damage(path, at, stop, self._masked_fault(fault))
             elif magic is None or stop > end:
                 yield from self._cut_short(path, at, end, magic)
                 return
@@ -89,15 +88,15 @@ class BatchRows:
             at = stop
             index += 1
 
-    def _told(self, fault: str) -> str:
-        """The fault, which may quote bytes of what is not a batch's beginning."""
+    def _masked_fault(self, fault: str) -> str:
+        """The fault, or for secret records a text without numbers, as these may be record bytes."""
         return "no batch begins here, or it is damaged" if self._secret else fault
 
     def _batch(self, path: str, at: int, end: int, magic: int) -> Iterator[ExplainedRow]:
         layout = layouts.layout_of(magic)
         if end - at < layouts.layout_size(layout):
             fault = f"it has {size(end - at)}, too few for magic {magic}"
-            yield self._damage(path, at, end, self._told(fault))
+            yield self._damage(path, at, end, self._masked_fault(fault))
             return
         crc, computed = layouts.checksums(self.data, at, end, magic)
         if self._secret and crc != computed:
@@ -115,7 +114,7 @@ class BatchRows:
             yield from self._message(path, start, at, end, values)
 
     def _cut_short(self, path: str, at: int, end: int, magic: int | None) -> Iterator[ExplainedRow]:
-        """Header fields that are there whole, then the rest; brokers send such batches."""
+        """The complete header fields of a batch that is cut short, then a row for the rest."""
         if not self._secret:
             layout = layouts.layout_of(magic)
             values = dict(layouts.read_fields(self.data, at, end, layout))
@@ -128,9 +127,9 @@ class BatchRows:
     def _header(
         self, path: str, at: int, values: dict[str, int], layout: Layout, computed: int | None
     ) -> Iterator[ExplainedRow]:
-        """The fields that have values; ``computed`` is the checksum, if all of the batch is there.
+        """The header fields that have values; ``computed`` is the checksum of a complete batch.
 
-        Raises nothing: each meaning needs fields that stand before it.
+        The meaning of a field depends only on fields before it, so a header may be cut off.
         """
         for name, kind, form in layout:
             if name not in values:
@@ -154,7 +153,7 @@ class BatchRows:
     def _records(
         self, path: str, start: int, at: int, end: int, values: dict[str, int]
     ) -> Iterator[ExplainedRow]:
-        """The records of a batch of magic 2, which begins at ``start``, they at ``at``."""
+        """The records, from ``at`` on, of a batch of magic 2 that begins at ``start``."""
         count = values["records"]
         if count < 0:
             yield self._damage(f"{path}.records[0]", at, end, f"the count of records is {count}")
@@ -221,7 +220,7 @@ class BatchRows:
     def _compressed(
         self, path: str, at: int, end: int, batch: bytes, attributes: int
     ) -> ExplainedRow:
-        """One row for what is compressed, with what it holds; ``batch`` is all of its batch."""
+        """One row for compressed records, with a summary; ``batch`` has the bytes of the batch."""
         path = f"{path}.compressed_records"
         (read,) = read_records(batch, limit=self.left).batches
         self.left = max(self.left - sum(map(limit_bytes, read.records)), 0)

@@ -29,7 +29,7 @@ def small_packets() -> Iterator[None]:
         patch.setattr(pcap, "USUAL_LARGEST", LARGEST)
         patch.setattr(pcapng, "_REACH", LARGEST)
         patch.setattr(pcapng, "_USUAL_BLOCK", 4 * LARGEST)
-        patch.setattr(split_alignment, "_FAR", 1000)
+        patch.setattr(split_alignment, "_SEARCH_BYTES", 1000)
         yield
 
 
