@@ -21,11 +21,15 @@ SITE = ROOT / "build" / "site"
 PAGES = (
     "start.html", "recipes/capture-at-night.html", "messages/index.html", "messages/fetch.html",
     "reference/error-codes.html", "reference/kap.html", "reference/python/admin-client.html",
-    "drafts.html",
+    "drafts.html", "index.html", "house.html", "field.html", "tables.html", "benchmarks.html",
+    "benchmarks-server.html", "reference/server-configs.html", "reference/blocks-not-run.html",
+    "reference/python/spark.html", "command-line.html", "recipes/simulations.html",
 )  # fmt: skip
 WIDTHS = (1280, 400)
-#: Every table and block of code that is wider than the place it has, and cannot be scrolled.
-_CUT = """[...document.querySelectorAll('article table, article pre')].filter((each) => {
+#: How many tables, pictures and blocks of code are wider than their place, and cannot be scrolled.
+_CUT = """[...document.querySelectorAll(
+  'article table, article pre, article svg.picture, article img'
+)].filter((each) => {
   let box = each
   while (box && getComputedStyle(box).overflowX === 'visible') box = box.parentElement
   const scrolls = box && box.tagName !== 'BODY' && box.tagName !== 'HTML'

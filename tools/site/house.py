@@ -16,7 +16,7 @@ from pathlib import Path
 import grimp
 import msgspec
 
-from tools.site.markdown import cell, code, table
+from tools.site.markdown import cell, code, field_table, table
 from tools.site.pictures import Picture
 
 ROOT = Path(__file__).parents[2]
@@ -213,7 +213,7 @@ def rooms_text() -> str:
         [code(f"{name}/{sub}"), _marked(sentence)] for name in order
         for sub, sentence in rooms()[name].rooms
     ]  # fmt: skip
-    return "\n".join([*lines, *table(["Room", "What lives there"], inside)])
+    return "\n".join([*lines, *field_table(["Room", "What lives there"], inside)])
 
 
 MADE: dict[str, Callable[[], str]] = {

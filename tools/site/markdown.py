@@ -33,3 +33,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A table; the cells are Markdown already."""
     lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
     return lines + [f"| {' | '.join(row)} |" for row in rows]
+
+
+def field_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table whose rows become paragraphs on a phone: the last cell is a line of its own."""
+    return ['<div class="fields" markdown>', "", *table(head, rows), "", "</div>"]

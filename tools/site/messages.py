@@ -24,7 +24,7 @@ from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from tools.definitions.texts import texts
 from tools.site.example import example
-from tools.site.markdown import cell, code, table
+from tools.site.markdown import cell, code, field_table, table
 
 #: Where the pages are, below the site's root.
 FOLDER = "messages"
@@ -160,9 +160,7 @@ def _message(spec: MessageSpec, *, alone: bool) -> list[str]:
     rows = list(_fields(spec, spec.fields))
     if rows:
         lines += [f"{level} Fields{_of(spec, alone)}", ""]
-        # A class of its own: on a phone each row becomes a paragraph.
-        lines += ['<div class="fields" markdown>', ""]
-        lines += [*table(["Field", "Type", "Versions", "What it is"], rows), "", "</div>", ""]
+        lines += [*field_table(["Field", "Type", "Versions", "What it is"], rows), ""]
     else:
         lines += ["It has no fields.", ""]
     if len(list(spec.valid_versions)) > 1:

@@ -10,7 +10,7 @@ import msgspec
 import pyarrow as pa
 
 from kafka_admin_proto.spark.tables.schemas import TABLES
-from tools.site.markdown import code, table
+from tools.site.markdown import code, field_table
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ def table_text(name: str) -> str:
     lines = [
         f"A row for {_TEXTS.tables[name].row}.",
         "",
-        *table(["Column", "Type", "Meaning"], rows),
+        *field_table(["Column", "Type", "Meaning"], rows),
     ]
     return "\n".join(lines)
 

@@ -14,7 +14,7 @@ from kafka_admin_proto.server.configs.definitions import (
     Validator,
     definitions,
 )
-from tools.site.markdown import cell, code, table
+from tools.site.markdown import cell, code, field_table, table
 
 PATH = "reference/server-configs.md"
 #: The newer release first: the page shows its values, and where the older one has others.
@@ -86,7 +86,7 @@ def _configs(newer: Sequence[ConfigDefinition], older: dict[str, ConfigDefinitio
             _allowed(each.validator), "; ".join(notes),
         ])  # fmt: skip
     gone = sorted(set(older) - {each.name for each in newer})
-    lines = table(["Config", "Type", "Default", "Values", "Notes"], rows)
+    lines = field_table(["Config", "Type", "Default", "Values", "Notes"], rows)
     if gone:
         lines += ["", f"Only in {OLDER}: {', '.join(map(code, gone))}."]
     return lines
