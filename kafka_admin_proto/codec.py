@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, overload
+from uuid import UUID
 
 import msgspec
 from construct import Container
@@ -308,6 +309,21 @@ class Codec(Generic[M]):
             except Exception:
                 pass  # the other way takes it, or says what is wrong
         return msgspec.json.encode(self.to_json(value, mask=mask, records=records))
+
+    def scanned_json_text(
+        self, value: M, *, mask: bool
+    ) -> tuple[bytes, list[int], list[UUID], bool] | None:
+        """``to_json_text``, and what `render.field_scan` finds, in one pass of the engine.
+
+        That are error codes and topic ids, in order and with repetitions, and whether some text is
+        not UTF-8. None without the engine, and for what it refuses.
+        """
+        if self._engine is None:
+            return None
+        try:
+            return self._engine.scanned_json_of(value, mask)
+        except Exception:
+            return None
 
     def decode_to_json_text(
         self, data: Buffer, *, mask: bool = False, records: Literal["base64", "size"] = "base64"

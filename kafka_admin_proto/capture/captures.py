@@ -116,9 +116,8 @@ class CaptureDecoder:
             out.append(fault_frame(name, error))
 
         for packet in read_packets(open_packets(stream), report):
-            _, link, _ = packet
-            if link not in LINK_TYPES:
-                foreign[link] = foreign.get(link, 0) + 1
+            if packet[1] not in LINK_TYPES:
+                foreign[packet[1]] = foreign.get(packet[1], 0) + 1
                 continue
             self._packet(packet)
             if out:
@@ -150,19 +149,15 @@ class CaptureDecoder:
         if not key:
             self._fragments += 1
             return
-        self._ordinal += 1
-        entry = self._table.get(key)
-        if entry is None:
-            entry = self._new(key)
-        conversation, end = entry
+        self._ordinal = ordinal = self._ordinal + 1
+        conversation, end = self._table.get(key) or self._new(key)
         conversation.segment(
-            end, sequence, flags, payload, missing, acknowledged, ts, self._ordinal, self._capture
+            end, sequence, flags, payload, missing, acknowledged, ts, ordinal, self._capture
         )
         if flags & (FIN | RST) and conversation.ended_us == ts:
             self._ended.append((ts, key, conversation))
-        if self._ended and (
-            ts - self._ended[0][0] > LINGER_US or len(self._ended) > _MAX_REMEMBERED
-        ):
+        ended = self._ended
+        if ended and (ts - ended[0][0] > LINGER_US or len(ended) > _MAX_REMEMBERED):
             self._forget(ts)
 
     def _new(self, key: bytes) -> tuple[Conversation, int]:

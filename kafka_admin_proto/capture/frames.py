@@ -6,7 +6,7 @@ by the class itself. `record.py` makes builtins and field rows of a frame.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 from uuid import UUID
 
@@ -30,6 +30,8 @@ RESPONSE_HINT = (
     "; if this is a response whose request was not captured, say --response with --api and "
     "--version"
 )
+#: The problem of a frame that has decoded, with text that is not UTF-8.
+INVALID_UTF8 = "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
 _MAY_BE_TOKEN = (
     "this does not decode as a request of a known api and version, or as the response to one, and "
     "may be a SASL token: nothing of it is shown"
@@ -143,7 +145,7 @@ class DecodedFrame(msgspec.Struct, frozen=True, kw_only=True):
                 header=None, codec=None, body=None, error=error, may_be_token=False,
                 may_be_secret=True,
             )  # fmt: skip
-        if mask and self.body is not None and self.hides_fields:
+        if mask and self.error is not None and self.body is not None and self.hides_fields:
             return msgspec.structs.replace(self, body=None)
         return self
 
@@ -166,9 +168,7 @@ class DecodedFrame(msgspec.Struct, frozen=True, kw_only=True):
             return str(self.error)
         if self.codec is None or self.body is None or self.logged or self.data.isascii():
             return None
-        if field_scan.has_invalid_utf8(self.codec, self.body):
-            return "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
-        return None
+        return INVALID_UTF8 if field_scan.has_invalid_utf8(self.codec, self.body) else None
 
     @property
     def dialect(self) -> str:
@@ -183,19 +183,29 @@ class DecodedFrame(msgspec.Struct, frozen=True, kw_only=True):
 
     def error_names(self) -> list[str]:
         """The names of those codes; an unknown one is its number."""
-        return [error_name(each, dialect=self.dialect) or str(each) for each in self.error_codes()]
+        return self.names_of_errors(self.error_codes())
+
+    def names_of_errors(self, codes: Sequence[int]) -> list[str]:
+        """The names of error codes of its dialect; an unknown one is its number."""
+        if not codes:
+            return []
+        dialect = self.dialect
+        return [error_name(each, dialect=dialect) or str(each) for each in codes]
 
     def known_topics(self) -> dict[str, str]:
         """The topic ids in the body that an earlier frame of the capture named."""
         if self.topic_names is NO_NAMES or self.codec is None or self.body is None:
             return {}
-        names = self.topic_names
-        found = field_scan.topic_ids(self.codec, self.body)
-        return {
-            topic_id_to_text(each): replace_invalid_utf8(names[each])
-            for each in found
-            if each in names
-        }
+        return self.names_of_topics(field_scan.topic_ids(self.codec, self.body))
+
+    def names_of_topics(self, topic_ids: Sequence[UUID]) -> dict[str, str]:
+        """Those topic ids, as text, that an earlier frame of the capture named, and the names."""
+        found: dict[str, str] = {}
+        for each in topic_ids:
+            name = self.topic_names.get(each)
+            if name is not None:
+                found[topic_id_to_text(each)] = replace_invalid_utf8(name)
+        return found
 
 
 def codec_of(payload: Request | Response) -> Codec[Any] | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_admin_proto.capture.frames import PREFIX_BYTES, DecodedFrame
+from kafka_admin_proto.capture.frames import INVALID_UTF8, PREFIX_BYTES, DecodedFrame
 from kafka_admin_proto.capture.inline_records import inline_records
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
@@ -40,20 +40,34 @@ def frame_record(
     """
     frame = frame.shown(mask=mask)
     value: Any = None
-    names = None
+    names: dict[str, str] | None = None
     codes: list[str] = []
-    problem = frame.problem
-    if body and frame.body is not None and frame.codec is not None:
+    problem: str | None = None
+    if not body:
+        problem = None if frame.error is None else str(frame.error)
+    elif frame.body is None or frame.codec is None:
+        problem = frame.problem
+    else:
+        scanned = None
         if json_body and not records:
-            value = msgspec.Raw(frame.codec.to_json_text(frame.body, mask=mask))
+            scanned = frame.codec.scanned_json_text(frame.body, mask=mask)
+        if scanned is not None:
+            text, numbers, ids, invalid = scanned
+            value = msgspec.Raw(text)
+            codes = frame.names_of_errors(sorted(set(numbers)))
+            if ids and topic_names:
+                names = frame.names_of_topics(list(dict.fromkeys(ids))) or None
+            if frame.error is not None:
+                problem = str(frame.error)
+            elif invalid and frame.logged is None:
+                problem = INVALID_UTF8
         else:
             value = frame.codec.to_json(frame.body, mask=mask)
-        if records:
-            inline_records(value, frame.body, frame.codec, frame.topic_names, mask=mask)
-        codes = frame.error_names()
-        names = (frame.known_topics() if topic_names else None) or None
-    elif not body and frame.error is None:
-        problem = None
+            if records:
+                inline_records(value, frame.body, frame.codec, frame.topic_names, mask=mask)
+            codes = frame.error_names()
+            names = (frame.known_topics() if topic_names else None) or None
+            problem = frame.problem
     if body and frame.logged is not None and frame.logged.body is not None:
         hidden = mask and frame.logged.may_be_secret and frame.error is not None
         value = MASK if hidden else frame.logged.body

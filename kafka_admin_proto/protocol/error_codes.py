@@ -82,11 +82,6 @@ def all_errors(dialect: str = "kafka") -> tuple[ErrorCode, ...]:
     return _dialect(dialect).errors
 
 
-def is_error_field(name: str) -> bool:
-    """Whether a field of that Python name, or path of such names, holds an error code."""
-    return name.endswith("error_code")
-
-
 class _Dialect:
     """The errors of one dialect, ready to be found."""
 

@@ -24,12 +24,13 @@ from kafka_admin_proto.errors import (
     TrailingBytesError,
     UnknownMessageError,
 )
-from kafka_admin_proto.protocol.error_codes import find_error, is_error_field
+from kafka_admin_proto.protocol.error_codes import find_error
 from kafka_admin_proto.render.fields import FieldRow, masked_hex
 from kafka_admin_proto.render.meanings import Meaning, api_name, meaning_of, size
 from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.scalars import SCALARS
+from kafka_admin_proto.wire.field_names import is_error_field
 from kafka_admin_proto.wire.fixed import uuid_from_text
 from kafka_admin_proto.wire.varint import VARINT_BYTES, varint_at, varint_end
 

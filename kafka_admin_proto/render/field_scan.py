@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from kafka_admin_proto.codec import Codec
-from kafka_admin_proto.protocol.error_codes import is_error_field
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.blobs import Blob, replace_invalid_utf8
 from kafka_admin_proto.wire.compiled import compile_function
 from kafka_admin_proto.wire.containers import StructType
+from kafka_admin_proto.wire.field_names import is_error_field, is_topic_id_field
 from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
@@ -112,7 +112,7 @@ class _ScanLines(Visitor[_Place, list[str]]):
         name, value, kind = context.attribute, context.value, wire_type.scalar.python_type
         if self.kind == "error codes" and kind is int and is_error_field(name):
             return [f"{context.indent}if {value}: add({value})"]
-        if self.kind == "topic ids" and kind is UUID and name.rstrip("s").endswith("topic_id"):
+        if self.kind == "topic ids" and kind is UUID and is_topic_id_field(name):
             return [f"{context.indent}if {value}.int: add({value})"]
         return []
 

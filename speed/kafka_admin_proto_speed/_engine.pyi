@@ -1,5 +1,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import UUID
 
 from kafka_admin_proto.wire.nodes import StructNode
 
@@ -28,6 +29,9 @@ class Engine:
         self, data: Buffer, offset: int, mask: bool, record_sizes: bool
     ) -> tuple[bytes, int]: ...
     def json_of(self, value: Any, mask: bool, record_sizes: bool) -> bytes: ...
+    def scanned_json_of(
+        self, value: Any, mask: bool
+    ) -> tuple[bytes, list[int], list[UUID], bool]: ...
 
 class RecordEngine:
     def __init__(self, record_class: type[Any]) -> None: ...

@@ -8,6 +8,7 @@ from uuid import UUID as _UUID, SafeUUID
 
 import msgspec
 
+from kafka_admin_proto.wire.field_names import is_error_field, is_topic_id_field
 from kafka_admin_proto.wire.runtime import Fallback
 from kafka_admin_proto.wire.secrets import (
     MASK,
@@ -335,10 +336,31 @@ cdef class Engine:
         _open_json(&j, mask, record_sizes)
         return _bytes_of(&w, json_of_struct(self.root, <PyObject*>value, &j, False, &w))
 
+    def scanned_json_of(self, value, bint mask):
+        """The JSON text of a value, and what scans of its fields find, in one pass.
+
+        Error codes that are not 0, topic ids that are not zero, in order and with repetitions, and
+        whether some text is not UTF-8. Fallback, or any exception, for what this does not take.
+        """
+        cdef Writer w
+        cdef Json j
+        cdef Scan scan
+        codes, ids = [], []
+        scan.codes, scan.ids = <PyObject*>codes, <PyObject*>ids
+        scan.invalid_utf8 = scan.is_partial = False
+        open_writer(&w, &self.json_guess)
+        _open_json(&j, mask, False)
+        j.scan = &scan
+        text = _bytes_of(&w, json_of_struct(self.root, <PyObject*>value, &j, False, &w))
+        if scan.is_partial:
+            raise Fallback
+        return text, codes, ids, bool(scan.invalid_utf8)
+
 
 cdef void _open_json(Json* j, bint mask, bint record_sizes) noexcept:
     j.mask = mask
     j.record_sizes = record_sizes
+    j.scan = NULL
     memset(j.name_sizes, 0, sizeof(j.name_sizes))
 
 

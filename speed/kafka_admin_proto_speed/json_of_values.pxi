@@ -16,9 +16,62 @@ cdef int json_item(Field* f, PyObject* x, int secret, Json* j, bint hides, Write
         secret = True
     if put(w, f.key, f.key_size) < 0:
         return -1
+    if j.scan != NULL and f.scanned and scan_item(f.scanned, f.node, x, j.scan) < 0:
+        return -1
     if x != Py_None and j.mask and secret:
+        if j.scan != NULL and scan_masked(f.node, x, j.scan) < 0:
+            return -1
         return -1 if put_mask(w) < 0 else put(w, b",", 1)
     return -1 if json_of(f.node, x, j, hides, w) < 0 else put(w, b",", 1)
+
+
+cdef int scan_item(int scanned, Node* n, PyObject* x, Scan* scan) noexcept:
+    """Look at a field that holds error codes or topic ids."""
+    cdef unsigned char raw[16]
+    cdef PyObject* item
+    cdef Py_ssize_t i = 0
+    cdef int done
+    if n.kind == ARRAY and PyList_CheckExact(x):
+        while i < PyList_GET_SIZE(x):
+            item = held(PyList_GET_ITEM(x, i))
+            done = scan_item(scanned, n.element, item, scan)
+            Py_DECREF(item)
+            if done < 0:
+                return -1
+            i += 1
+    elif scanned == ERROR_CODE and INT8 <= n.kind <= INT64 and PyLong_CheckExact(x):
+        done = PyObject_IsTrue(x)
+        return PyList_Append(scan.codes, x) if done == 1 else done
+    elif scanned == TOPIC_ID and n.kind == UUID_:
+        if uuid_bytes(x, raw) < 0:
+            return -1
+        for i in range(16):
+            if raw[i]:
+                return PyList_Append(scan.ids, x)
+    return 0
+
+
+cdef int scan_text(PyObject* x, Scan* scan) noexcept:
+    """Look whether a text that is not ASCII stands for bytes that are not UTF-8."""
+    cdef PyObject* data = PyUnicode_AsEncodedString(x, b"utf-8", b"strict")
+    if data != NULL:
+        Py_DECREF(data)
+        return 0
+    if PyErr_ExceptionMatches(PyExc_MemoryError):
+        return -1
+    PyErr_Clear()
+    scan.invalid_utf8 = True
+    return 0
+
+
+cdef int scan_masked(Node* n, PyObject* x, Scan* scan) noexcept:
+    """Look at a value that is not shown."""
+    if n.kind == STRING:
+        if PyUnicode_CheckExact(x) and not PyUnicode_IS_COMPACT_ASCII(x):
+            return scan_text(x, scan)
+    elif n.kind != BYTES and n.kind != RECORDS:
+        scan.is_partial = True
+    return 0
 
 
 cdef int is_metadata(Shape* s, PyObject* x) noexcept:
@@ -137,13 +190,15 @@ cdef int json_of_bytes(PyObject* x, Writer* w) noexcept:
     return done
 
 
-cdef int json_of_text(PyObject* x, Writer* w) noexcept:
+cdef int json_of_text(PyObject* x, Json* j, Writer* w) noexcept:
     cdef PyObject* data
     cdef int done
     if not PyUnicode_CheckExact(x):
         return -1
     if PyUnicode_IS_COMPACT_ASCII(x):
         return put_utf8(w, <unsigned char*>PyUnicode_DATA(x), PyUnicode_GET_LENGTH(x))
+    if j.scan != NULL and scan_text(x, j.scan) < 0:
+        return -1
     data = utf8(x)
     if data == NULL:
         return -1
@@ -176,7 +231,7 @@ cdef int json_of(Node* n, PyObject* x, Json* j, bint hides, Writer* w) noexcept:
     if x == Py_None and kind >= STRING and kind != STRUCT:
         return put(w, b"null", 4)
     if kind == STRING:
-        return json_of_text(x, w)
+        return json_of_text(x, j, w)
     elif kind == STRUCT or kind == NULLABLE:
         return json_of_struct(n.shape, x, j, hides, w)
     elif kind == ARRAY:

@@ -3,7 +3,14 @@
 cdef enum:
     SECRETS = 64  # places of the cache of names
 
+cdef struct Scan:
+    PyObject* codes  # lists, borrowed
+    PyObject* ids
+    bint invalid_utf8
+    bint is_partial  # a masked value has fields inside, which were not looked at
+
 cdef struct Json:
+    Scan* scan  # NULL where nothing is looked for
     bint mask
     bint record_sizes
     # Names that were asked about, as bytes of the data, and the answers.

@@ -18,6 +18,10 @@ cdef enum:
     NULLABLE
     STRUCT
 
+cdef enum:  # what scans look for
+    ERROR_CODE = 1
+    TOPIC_ID
+
 cdef enum:  # how the default of a field comes about
     SHARED_DEFAULT  # one object for all
     LIST_DEFAULT  # an empty list each time
@@ -50,6 +54,7 @@ cdef struct Field:
     bint ignorable
     int64_t tag  # -1 where it is not tagged
     bint sensitive
+    int scanned  # ERROR_CODE, TOPIC_ID, or 0 for a field that no scan is about
     int named_by  # the index of the field whose text decides whether it is a secret, or -1
     const char* key  # in JSON, as in b'"name":'
     Py_ssize_t key_size
@@ -193,6 +198,10 @@ cdef class _Nodes:
         made.tag = -1 if field.tag is None else field.tag
         made.ignorable = field.ignorable
         made.sensitive = field.sensitive
+        if is_error_field(field.attribute):
+            made.scanned = ERROR_CODE
+        elif is_topic_id_field(field.attribute):
+            made.scanned = TOPIC_ID
         made.named_by = names.index(field.named_by) if field.named_by else -1
         default = field.default()
         if type(default) is list:

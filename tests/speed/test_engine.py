@@ -54,6 +54,7 @@ def test_no_reference_is_lost_or_kept(name: str) -> None:
         engine.write_into(value, bytearray())
         engine.json(data, 0, True, True)
         engine.json_of(value, True, False)
+        engine.scanned_json_of(value, True)
         assert engine.encode(engine.decode(data)) == data
         refused(engine.decode_to_json_text, data + b"x")
         for size in range(0, len(data), 3):
@@ -70,6 +71,7 @@ def test_no_reference_is_lost_or_kept(name: str) -> None:
             refused(engine.write, odd)
             refused(engine.encode, odd)
             refused(engine.json_of, odd, False, False)
+            refused(engine.scanned_json_of, odd, False)
 
     for _ in range(3):
         everything()
@@ -125,6 +127,7 @@ for name in sys.argv[1:]:
         (engine.write_into, (value, bytearray())),
         (engine.json, (data, 0, True, False)),
         (engine.json_of, (value, True, False)),
+        (engine.scanned_json_of, (value, True)),
         (engine.decode, (data,)),
         (engine.encode, (value,)),
         (engine.decode_to_json_text, (data,)),

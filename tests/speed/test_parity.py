@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import DecodeError, EncodeError
 from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.wire.options import JsonOptions
 from kafka_admin_proto.wire.runtime import Fallback
@@ -97,6 +98,15 @@ def check_reading(found: Codec[Any], engine: Any, data: bytes) -> bool:
     return end == len(data)
 
 
+def check_scans(found: Codec[Any], engine: Any, value: Any, mask: bool, expected: bytes) -> None:
+    """What the scans of fields find, beside the same text."""
+    text, codes, ids, invalid = engine.scanned_json_of(value, mask)
+    assert text == expected
+    assert sorted(set(codes)) == field_scan.error_codes(found, value)
+    assert list(dict.fromkeys(ids)) == field_scan.topic_ids(found, value)
+    assert invalid == field_scan.has_invalid_utf8(found, value)
+
+
 def check_json(found: Codec[Any], engine: Any, data: bytes) -> None:
     """Text of bytes and of their value: what msgspec makes of ``to_json``."""
     value, _ = engine.read(data, 0)
@@ -105,6 +115,8 @@ def check_json(found: Codec[Any], engine: Any, data: bytes) -> None:
             options = JsonOptions(mask=mask, record_sizes=sizes)
             expected = msgspec.json.encode(found.grammar.to_json(value, options))
             assert engine.json_of(value, mask, sizes) == expected
+            if not sizes:
+                check_scans(found, engine, value, mask, expected)
             try:
                 text, end = engine.json(data, 0, mask, sizes)
             except Fallback:  # a known tag that comes twice

@@ -13,7 +13,6 @@ from itertools import groupby
 
 import msgspec
 
-from kafka_admin_proto.protocol.error_codes import is_error_field
 from kafka_admin_proto.protocol.releases import releases
 from kafka_admin_proto.render.meanings import meaning_of
 from kafka_admin_proto.render.schema_rows import field_notes
@@ -22,6 +21,7 @@ from kafka_admin_proto.schema.fields import FieldSpec
 from kafka_admin_proto.schema.kip_writer import write_grammar
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
+from kafka_admin_proto.wire.field_names import is_error_field
 from tools.definitions.texts import texts
 from tools.site.example import example
 from tools.site.markdown import cell, code, field_table, table

@@ -150,7 +150,7 @@ class Conversation:
             sender.segment(sequence, payload, missing, ts)
         if flags & ACK:
             receiver = connection.streams[1 - side].reassembler
-            if receiver.has_gap:
+            if receiver.buffered:
                 receiver.acknowledged(acknowledged, ts)
         if flags & (FIN | RST) and self.ended_us is None:
             if flags & FIN:

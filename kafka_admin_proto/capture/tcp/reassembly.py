@@ -61,13 +61,14 @@ class ReassemblyState(msgspec.Struct):
 class StreamReassembler:
     """One direction. Positions count from the first byte after SYN, or the first captured one."""
 
-    __slots__ = ("_buffered", "_buffered_bytes", "_fin", "_since", "position", "sequence", "sink")
+    __slots__ = ("_buffered_bytes", "_fin", "_since", "buffered", "position", "sequence", "sink")
 
     def __init__(self, sink: StreamSink, state: ReassemblyState) -> None:
         self.sink: StreamSink = sink
         self.sequence: int | None = state.sequence
         self.position: int = state.position
-        self._buffered = list(state.buffered)
+        #: Segments behind a gap, in order.
+        self.buffered: list[BufferedSegment] = list(state.buffered)
         self._buffered_bytes = sum(len(each.payload) for each in state.buffered)
         self._since = state.since
         self._fin: int | None = state.fin
@@ -75,14 +76,14 @@ class StreamReassembler:
     def state(self) -> ReassemblyState:
         """The state to go on from, in another process."""
         return ReassemblyState(
-            self.sequence, self.position, list(self._buffered), self._since, self._fin
+            self.sequence, self.position, list(self.buffered), self._since, self._fin
         )
 
     def start(self, sequence: int) -> bool:
         """A SYN gives the start of the stream; False if the bytes so far contradict it."""
         if self.sequence is None:
             self.sequence = sequence
-            buffered, self._buffered = self._buffered, []
+            buffered, self.buffered = self.buffered, []
             self._buffered_bytes = 0
             for segment in buffered:  # by sequence number as long as there is no start
                 self.segment(segment.start, segment.payload, segment.missing, segment.ts)
@@ -91,7 +92,7 @@ class StreamReassembler:
 
     def segment(self, sequence: int, payload: bytes, missing: int, ts: int) -> bool:
         """A segment with data; False for one that must be from another connection."""
-        if sequence == self.sequence and not self._buffered and not missing:
+        if sequence == self.sequence and not self.buffered and not missing:
             self._deliver(payload, ts)
             return True
         if self.sequence is None:
@@ -108,18 +109,18 @@ class StreamReassembler:
 
     def acknowledged(self, number: int, ts: int) -> None:
         """The peer has everything before this sequence number."""
-        if self.sequence is None or not self._buffered:
+        if self.sequence is None or not self.buffered:
             return
         if ts - self._since < _ACKNOWLEDGED_TIMEOUT_US:
             return
         reached = self.position + _signed(number - self.sequence)
-        while self._buffered and self._buffered[0].start <= reached:
+        while self.buffered and self.buffered[0].start <= reached:
             self._skip_gap(ts)
 
     @property
     def has_gap(self) -> bool:
         """Whether bytes wait behind a gap that may still be filled."""
-        return bool(self._buffered)
+        return bool(self.buffered)
 
     def fin(self, sequence: int) -> None:
         """The side has announced that it sends nothing beyond this sequence number."""
@@ -132,9 +133,9 @@ class StreamReassembler:
 
     def finish(self, ts: int) -> None:
         """No more segments come: deliver the buffered ones, with the gaps before them."""
-        if self.sequence is None and self._buffered:
+        if self.sequence is None and self.buffered:
             self._begin(ts)
-        while self._buffered:
+        while self.buffered:
             self._skip_gap(ts)
         if self._fin is not None and self.position < self._fin:
             self._lose(self._fin - self.position, ts)
@@ -154,28 +155,28 @@ class StreamReassembler:
 
     def _collect(self, segment: BufferedSegment, ts: int) -> None:
         """Buffer a segment while the start of the stream is not known."""
-        if not self._buffered:
+        if not self.buffered:
             self._since = ts
-        self._buffered.append(segment)
+        self.buffered.append(segment)
         self._buffered_bytes += len(segment.payload)
-        if len(self._buffered) >= _FIRST_SEGMENTS or ts - self._since >= _FIRST_WAIT_US:
+        if len(self.buffered) >= _FIRST_SEGMENTS or ts - self._since >= _FIRST_WAIT_US:
             self._begin(ts)
 
     def _begin(self, ts: int) -> None:
-        first = self._buffered[0].start
-        lowest = min((_signed(segment.start - first) for segment in self._buffered), default=0)
+        first = self.buffered[0].start
+        lowest = min((_signed(segment.start - first) for segment in self.buffered), default=0)
         if lowest < -_MAX_BYTES_BEHIND:
             lowest = 0
         self.start((first + lowest) % _ALL)
 
     def _insert(self, segment: BufferedSegment, ts: int) -> None:
-        if not self._buffered:
+        if not self.buffered:
             self._since = ts
-        insort(self._buffered, segment)
+        insort(self.buffered, segment)
         self._buffered_bytes += len(segment.payload)
 
     def _drain(self, ts: int) -> None:
-        buffered = self._buffered
+        buffered = self.buffered
         while buffered and buffered[0].start <= self.position:
             self._take(buffered.pop(0), ts)
             self._since = ts
@@ -194,18 +195,18 @@ class StreamReassembler:
             self._deliver(segment.payload[known:] if known else segment.payload, segment.ts)
         if segment.missing:
             end = segment.start + len(segment.payload) + segment.missing
-            if self._buffered:
-                end = min(end, self._buffered[0].start)
+            if self.buffered:
+                end = min(end, self.buffered[0].start)
             if end > self.position:
                 self._lose(end - self.position, ts)
 
     def _skip_gap(self, ts: int) -> None:
         """Take the gap before the buffered segments as not captured."""
-        gap = self._buffered[0].start - self.position
+        gap = self.buffered[0].start - self.position
         if gap > 0:
             self._lose(gap, ts)
-        while self._buffered and self._buffered[0].start <= self.position:
-            self._take(self._buffered.pop(0), ts)
+        while self.buffered and self.buffered[0].start <= self.position:
+            self._take(self.buffered.pop(0), ts)
 
 
 def _signed(difference: int) -> int:

@@ -70,16 +70,20 @@ class Shown:
         self.on_wait: Callable[[], None] = _nothing
 
     def __iter__(self) -> Iterator[tuple[int, DecodedFrame]]:
+        only, mask, wanted = self._only, self._mask, self._wanted
+        takes_all = wanted == Filter()
         for read in self._frames:
-            self.count += 1
-            if self._only not in (None, self.count):
+            self.count = count = self.count + 1
+            if only is not None and only != count:
                 continue
-            frame = read.shown(mask=self._mask)
-            if isinstance(frame.error, DumpError) or self._wanted(frame):
-                self.problems += frame.error is not None
-                yield self.count, frame
-            else:
-                self._unplaced += frame.error is not None and frame.api_key is None
+            frame = read.shown(mask=mask)
+            error = frame.error
+            if takes_all or isinstance(error, DumpError) or wanted(frame):
+                if error is not None:
+                    self.problems += 1
+                yield count, frame
+            elif error is not None and frame.api_key is None:
+                self._unplaced += 1
 
     def finish(self, *, failed: bool = False) -> None:
         """Leave with the exit code, once all frames were taken; ``failed``: 1 in any case.
