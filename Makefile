@@ -1,6 +1,7 @@
 # The one runner: contributors, the README and CI call the same targets.
 #   make demo      decode a sample dump           make check     lint, types, contracts, freshness
 #   make test      all tests                      make generate  value classes and index from schemas/
+#   make installed all that the targets below need, for make -j2 of several of them
 #   make speed     builds the compiled engine (speed/) into .venv; it needs a C compiler
 #   make test-speed    the tests of the codecs and of the engine, with the engine
 #   make docs      the site, into build/site; nothing in it may link to nothing
@@ -26,7 +27,9 @@ DOCS   := $(VENV)/.docs
 # Of fuzzing, for each of its targets; two run at a time.
 FUZZ_SECONDS ?= 600
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
-TESTS  ?= -n 2 --dist loadgroup
+WORKERS ?= 2
+# The tests of a group share a worker; groups start in the order that tests/order.py gives them.
+TESTS  ?= -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 # Values of each message and version that the check compares with Kafka's own classes.
 CONFORMANCE_VALUES ?= 2
@@ -36,7 +39,7 @@ SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol/test_
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 
-.PHONY: demo demo-spark docs speed test test-speed test-python check bench bench-captures bench-spark bench-speed fuzz fuzz-speed generate import-schemas conformance drift
+.PHONY: installed demo demo-spark docs speed test test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed fuzz fuzz-speed generate import-schemas conformance drift
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -75,6 +78,10 @@ $(ENGINE): $(READY) $(wildcard speed/*.toml speed/*.py speed/kafka_admin_proto_s
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./speed
 	@touch $@
 
+# All that the other targets would install when they are first asked for, one after another: two
+# pips at a time, or one beside a target that runs, would spoil the environment.
+installed: $(READY) $(SPARK) $(PYRIGHT) $(DOCS) $(FUZZER) $(ENGINE)
+
 speed: $(ENGINE)
 
 # The pages of Spark are made of its modules, which need pyspark.
@@ -98,13 +105,22 @@ test-speed: $(ENGINE)
 test-python: $(READY)
 	$(RUN) -m tools.other_python $(PYTHON_SUITE) $(PYTHON_TESTS)
 
-check: $(SPARK) $(PYRIGHT) docs
+# Its parts need nothing of each other: after `make installed`, `make -j2 check` runs two at a time.
+check: lint types docs typed-api compared
+
+lint: $(READY)
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
-	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports
 	$(RUN) -m tools.definitions.generate --check
+
+types: $(SPARK) $(DOCS)
+	$(RUN) -m mypy
+
+typed-api: $(PYRIGHT)
 	KAFKA_ADMIN_PROTO_PROFILE=exhaustive $(RUN) -m pytest -q tests/test_pyright.py
+
+compared: $(READY)
 	$(RUN) -m tools.oracles.conformance --values $(CONFORMANCE_VALUES)
 
 bench: $(PEERS)

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.budget import FileTimes
 from tests.everything import EXHAUSTIVE, SEED
+from tests.order import LIVE, group_of, longest_first
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -51,7 +52,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(FileTimes(budget))
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        longest_first(items)
     if EXHAUSTIVE:
         for item in items:
             if _is_live(item):
@@ -65,8 +69,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _is_live(item: pytest.Item) -> bool:
     """Whether real brokers answer it, which lose sessions on a machine that is busy elsewhere."""
-    group = item.get_closest_marker("xdist_group")
-    return group is not None and "live" in group.args
+    group = group_of(item)
+    return group is not None and group.startswith(LIVE)
 
 
 def pytest_report_header() -> str:

@@ -87,15 +87,20 @@ def draws(count: int) -> int:
     return count if EXHAUSTIVE else max(count // 8, 4)
 
 
-def each_version(test: Callable[[str, int], None]) -> Callable[..., None]:
-    """One test for each shipped message, in which ``test`` runs for each of its versions."""
+def each_version(
+    messages: Sequence[Message] = tuple(SHIPPED),
+) -> Callable[[Callable[[str, int], None]], Callable[..., None]]:
+    """One test for each of the shipped messages, in which the test runs for each version."""
 
-    def test_versions(message: Message) -> None:
-        for version in message.versions:
-            with _named(message, version):
-                test(message.name, version)
+    def decorate(test: Callable[[str, int], None]) -> Callable[..., None]:
+        def test_versions(message: Message) -> None:
+            for version in message.versions:
+                with _named(message, version):
+                    test(message.name, version)
 
-    return _over(SHIPPED, test_versions, test)
+        return _over(messages, test_versions, test)
+
+    return decorate
 
 
 def each_layout(

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
+
+from tests.admin.live.conftest import CLUSTERS
+from tests.order import LIVE, LONG, rank
 
 #: Two workers get one test each unless the group keeps the tests together.
 COUNT = 6
@@ -19,3 +25,20 @@ def test_a_group_stays_in_one_process(number: int, request: pytest.FixtureReques
     if os.environ.get("PYTEST_XDIST_WORKER"):
         assert request.node.nodeid.endswith("@workers")
         assert seen == list(range(number + 1))
+
+
+def test_long_groups_start_first() -> None:
+    groups = [*LONG, "live authorizer", "FetchRequest", None]
+    assert sorted(groups[::-1], key=rank) == groups
+
+
+def test_long_groups_are_those_of_tests() -> None:
+    """A group that was renamed would start among the last and be waited for."""
+    sources = (path.read_text("utf-8") for path in Path(__file__).parent.rglob("test_*.py"))
+    marked = {
+        re.sub(r"\{.*?\}", "*", name)
+        for text in sources
+        for name in re.findall(r'xdist_group\(f?"([^"]+)"\)', text)
+    }
+    marked |= {LIVE + each for each in CLUSTERS}
+    assert [name for name in LONG if not any(fnmatchcase(name, each) for each in marked)] == []

@@ -31,7 +31,7 @@ from tools.oracles.oracle import Decoded, JavaOracle
 from tools.traffic import captures
 from tools.traffic.captures import Capture
 
-pytestmark = [pytest.mark.xdist_group("live"), pytest.mark.exhaustive]
+pytestmark = [pytest.mark.xdist_group("live captures"), pytest.mark.exhaustive]
 
 OF_BROKERS = ("kraft", "zk", "sasl")
 COMPRESSIONS = {0, 1, 2, 3, 4}

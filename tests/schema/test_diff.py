@@ -27,7 +27,7 @@ def between(left: str, right: str) -> list[Difference]:
     return diff(*sides)
 
 
-@each_version
+@each_version()
 def test_a_message_does_not_differ_from_itself(name: str, version: int) -> None:
     spec = catalog().spec(name)
     assert diff(spec, version, spec, version) == []

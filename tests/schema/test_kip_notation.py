@@ -139,7 +139,7 @@ def test_the_drafts_files_have_no_slips(dialect: str, name: str) -> None:
         assert spelled(layout(again, version)) == spelled(layout(spec, version))
 
 
-@each_version
+@each_version()
 def test_every_version_there_and_back(name: str, version: int) -> None:
     spec = catalog().spec(name)
     text = write_grammar(spec, version)

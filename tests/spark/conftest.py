@@ -1,4 +1,7 @@
-"""One Spark session for all tests that need one; they share a worker (``xdist_group("spark")``)."""
+"""One Spark session for the tests of a worker that need one (``xdist_group("spark")``).
+
+Tests that start Spark in processes of their own are of other groups, on other workers.
+"""
 
 from __future__ import annotations
 

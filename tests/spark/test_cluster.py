@@ -19,7 +19,7 @@ from tests.spark.test_frames import ADMIN, CONTROLLER, as_text, by_one_process
 ROOT = Path(__file__).parents[2]
 #: Spark's processes end before the second of Java's compilers is worth its time.
 _JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.xdist_group("spark processes")
 
 _JOB = """
 import sys, os

@@ -7,12 +7,14 @@ KAFKA_ADMIN_PROTO_CACHE names another folder in place of `.cache`.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 #: The artifacts whose jars hold message definitions and the classes generated from them.
@@ -145,15 +147,26 @@ def fetch_of_each(releases: Sequence[str], artifact: str) -> list[Path]:
 
 def _bring(wanted: Mapping[Path, str]) -> list[Path]:
     """Let each path have the jar of its coordinates."""
-    missing = {jar.name: jar for jar in wanted if not jar.exists()}
-    if missing:
+    if all(jar.exists() for jar in wanted):
+        return list(wanted)
+    with _one_process_at_a_time():
+        missing = {jar.name: jar for jar in wanted if not jar.exists()}
         for jar in missing.values():
             jar.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache_folder() / "jars", prefix=".part-") as part:
-            _copy([wanted[jar] for jar in missing.values()], Path(part))
-            for arrived in Path(part).glob("*.jar"):
-                arrived.replace(missing[arrived.name])
+        if missing:
+            with tempfile.TemporaryDirectory(dir=cache_folder() / "jars", prefix=".part-") as part:
+                _copy([wanted[jar] for jar in missing.values()], Path(part))
+                for arrived in Path(part).glob("*.jar"):
+                    arrived.replace(missing[arrived.name])
     return list(wanted)
+
+
+@contextlib.contextmanager
+def _one_process_at_a_time() -> Iterator[None]:
+    """Let no other process bring jars meanwhile: workers of a test run need the same ones."""
+    with (cache_folder() / "jars.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def fetch_runtime(release: str) -> list[Path]:
@@ -163,19 +176,22 @@ def fetch_runtime(release: str) -> list[Path]:
     """
     folder = cache_folder() / "runtime" / release
     if not folder.exists():
-        folder.parent.mkdir(exist_ok=True)
-        wanted = [each.format(release) for each in _RUNTIME_ARTIFACTS]
-        if int(release.split(".")[0]) >= 4:
-            wanted.append(_LOG4J2_BINDING)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".part-") as part:
-            made = Path(part) / release
-            _copy_with_dependencies(wanted, made)
-            try:
-                made.rename(folder)
-            except OSError:
-                if not folder.exists():  # otherwise another run was quicker
-                    raise
+        with _one_process_at_a_time():
+            if not folder.exists():
+                _bring_runtime(release, folder)
     return sorted(folder.glob("*.jar"))
+
+
+def _bring_runtime(release: str, folder: Path) -> None:
+    """Let the folder, which is not there, have the jars that run a broker of the release."""
+    folder.parent.mkdir(exist_ok=True)
+    wanted = [each.format(release) for each in _RUNTIME_ARTIFACTS]
+    if int(release.split(".")[0]) >= 4:
+        wanted.append(_LOG4J2_BINDING)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".part-") as part:
+        made = Path(part) / release
+        _copy_with_dependencies(wanted, made)
+        made.rename(folder)
 
 
 def _copy(coordinates: Sequence[str], folder: Path) -> None:

@@ -1,7 +1,8 @@
 """Clusters of real brokers, each started when the first test asks for it and kept for the run.
 
-Live tests are ``exhaustive`` and of one xdist group, so that a run starts each cluster once; a test
-that ends a node starts it again, and each has topic names of its own (the fixture ``unique``).
+Live tests are ``exhaustive``, and those of one cluster are of one xdist group, so that a run starts
+each cluster once; a test that ends a node starts it again, and each has topic names of its own (the
+fixture ``unique``).
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ import pytest
 from tests.admin.live.kafka_tools import KafkaTools
 from tests.admin.live.secured import Secured, start_secured
 from tests.oracle import require_oracle
+from tests.order import LIVE
 from tools.clusters import NEWEST_BROKER, Cluster, kraft, zookeeper
 from tools.oracles.jars import fetch_runtime
 
 _HERE = Path(__file__).parent
+#: The fixtures below that start a cluster.
+CLUSTERS = ("kraft_cluster", "zookeeper_cluster", "secured")
 _RACKS = ("east", "west", "north")
 _AUTHORIZED = {"super.users": "User:ANONYMOUS"}
 
@@ -28,7 +32,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _HERE in item.path.parents:
             item.add_marker(pytest.mark.exhaustive)
-            item.add_marker(pytest.mark.xdist_group("live"))
+            item.add_marker(pytest.mark.xdist_group(LIVE + cluster_of(item)))
+
+
+def cluster_of(item: pytest.Item) -> str:
+    """The fixture of the cluster that a test asks: one of its own, or a fixture's parameter."""
+    assert isinstance(item, pytest.Function)
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return next(each for each in CLUSTERS if each in parameters or each in item.fixturenames)
 
 
 @pytest.fixture(scope="package")

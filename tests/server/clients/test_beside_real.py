@@ -27,7 +27,7 @@ from tests.server.differential.wire import Nodes
 from tests.server.releases import RELEASES
 from tools.oracles.jars import fetch_runtime
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live clients")]
 
 
 @pytest.fixture(params=RELEASES, scope="module")

@@ -21,7 +21,7 @@ from tests.server.differential.requests.security import PASSWORDS
 from tests.server.differential.sides import Sides
 from tools.oracles.jars import fetch_runtime
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live secured clients")]
 
 _RELEASE = "4.3.1"
 _STEPS = int(os.environ.get("KAFKA_ADMIN_PROTO_SECURED_STEPS", "60"))

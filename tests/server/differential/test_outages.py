@@ -17,7 +17,7 @@ _STEPS = 12
 
 
 @pytest.mark.exhaustive
-@pytest.mark.xdist_group("live")
+@pytest.mark.xdist_group("live outages")
 def test_drawn_outages(tmp_path: Path) -> None:
     require_oracle()
     with both_with_outages(tmp_path, NEWEST_BROKER) as sides:

@@ -14,8 +14,13 @@ _STEPS = 150
 
 
 @pytest.mark.exhaustive
-@pytest.mark.xdist_group("live")
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(
+    "release",
+    [
+        pytest.param(release, marks=pytest.mark.xdist_group(f"live differential {release}"))
+        for release in RELEASES
+    ],
+)
 def test_drawn_steps(release: str, tmp_path: Path) -> None:
     require_oracle()
     with both_clusters(tmp_path, release) as sides:

@@ -38,7 +38,7 @@ from tools.clusters import Cluster, Listener, kraft, sasl_properties
 
 pytestmark = [
     pytest.mark.exhaustive,
-    pytest.mark.xdist_group("live"),
+    pytest.mark.xdist_group("live security"),
     pytest.mark.filterwarnings(
         "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
     ),

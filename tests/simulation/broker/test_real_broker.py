@@ -72,7 +72,7 @@ def test_each_rule_of_a_broker_is_judged() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.xdist_group("live")
+@pytest.mark.xdist_group("live broker")
 def test_the_same_answers_and_folders(real: RealBroker) -> None:
     drawing = Drawing(random.Random(_SEED), real.port, int(time.time() * 1000))
     judged = Judged(real, drawing)

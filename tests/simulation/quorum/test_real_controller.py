@@ -32,7 +32,7 @@ from tests.simulation.quorum.controller import (
 )
 from tests.simulation.quorum.shipped_voter import QuorumRequest, QuorumResponse, ShippedVoter
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live")]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live controller")]
 _BY_HAND = "KAFKA_ADMIN_PROTO_VOTES"
 REQUESTS = int(os.environ.get(_BY_HAND, "200"))
 _TOPIC = "__cluster_metadata"

@@ -37,7 +37,7 @@ def test_spark_finds_it_by_its_name() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.xdist_group("spark")
+@pytest.mark.xdist_group("spark processes")
 def test_a_plain_session() -> None:
     """With Spark's own settings, and where filters are pushed."""
     require("pyspark")

@@ -21,7 +21,7 @@ from tests.spark.tables.test_pipeline import as_text, by_one_process
 from tests.spark.traffic import ADMIN
 
 #: The runs of the pipeline are processes with a JVM of their own.
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.exhaustive]
+pytestmark = [pytest.mark.xdist_group("spark processes"), pytest.mark.exhaustive]
 _BATCHES = 12
 _TOO_LONG_S = 240
 

@@ -20,7 +20,7 @@ from tests.spark.traffic import ADMIN, CONTROLLER
 from tools.benchmarks.repeated import repeated
 
 #: Each run is a process with a JVM of its own.
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.exhaustive]
+pytestmark = [pytest.mark.xdist_group("spark kills"), pytest.mark.exhaustive]
 KILLS = 1
 #: Longer than any run takes.
 _TOO_LONG = 240

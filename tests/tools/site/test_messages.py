@@ -8,7 +8,7 @@ import pytest
 
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.layout import layout
-from tests.everything import EVERY, sample
+from tests.everything import SHIPPED, each_version, sample
 from tools.site.example import example
 from tools.site.messages import DIALECTS, changes, index_text, page_text, pages
 
@@ -41,7 +41,7 @@ def test_tables_have_whole_rows(path: str) -> None:
     assert {line.count("|") for line in lines} <= {4, 5, 7}
 
 
-@pytest.mark.parametrize(("name", "version"), sample(EVERY, 60))
+@each_version(sample(SHIPPED, 24))
 def test_changes_are_those_of_the_layout(name: str, version: int) -> None:
     spec = catalog().spec(name)
     if version == spec.valid_versions.lowest:
@@ -51,7 +51,7 @@ def test_changes_are_those_of_the_layout(name: str, version: int) -> None:
         assert bool(changes(spec, version)) == (now != before)
 
 
-@pytest.mark.parametrize(("name", "version"), sample(EVERY, 60))
+@each_version(sample(SHIPPED, 24))
 def test_examples_decode(name: str, version: int) -> None:
     explanation = example(catalog().spec(name), version)
     assert {row.kind for row in explanation.rows} <= {"field"}

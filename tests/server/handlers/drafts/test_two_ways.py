@@ -36,7 +36,7 @@ def test_on_our_cluster(draft: Draft) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.xdist_group("live")
+@pytest.mark.xdist_group("live drafts")
 def test_beside_a_real_cluster(tmp_path: Path) -> None:
     require_oracle()
     with real_cluster(tmp_path) as real:

@@ -109,7 +109,7 @@ def kafka() -> Iterator[JavaTool]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.xdist_group("live")
+@pytest.mark.xdist_group("live authorizer")
 def test_beside_standard_authorizer(kafka: JavaTool) -> None:
     """100 sets of ACLs, and 1,200 questions to each of them."""
     chosen = random.Random(7)

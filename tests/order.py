@@ -1,0 +1,48 @@
+"""The order in which workers are given groups of tests, so that all workers end together.
+
+A group (``pytest.mark.xdist_group``) is for tests that share what takes long to start: a Spark
+session, a cluster of real brokers, the functions emitted for a message. With ``--dist loadgroup`` a
+worker runs the whole of a group, and gets another one when it has nearly done the last; with
+``--no-loadscope-reorder`` groups start in the order of collection, which is made here.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+#: Begins the name of each group whose tests ask real brokers.
+LIVE = "live "
+#: Groups that take minutes, longest first.
+LONG = (
+    "spark",
+    "live kraft_cluster",
+    "spark kills",
+    "live zookeeper_cluster",
+    "spark processes",
+    "live differential 3.9.2",
+    "live differential 4.3.1",
+    "live outages",
+    "live clients",
+    "live secured clients",
+    "metadata log",
+)
+
+
+def group_of(item: pytest.Item) -> str | None:
+    """The group of a test; None for a test that may run on any worker."""
+    mark = item.get_closest_marker("xdist_group")
+    return None if mark is None else str(mark.args[0])
+
+
+def rank(group: str | None) -> int:
+    """When a group starts: the long ones, the other live ones, the other groups, single tests."""
+    if group is None:
+        return len(LONG) + 2
+    if group in LONG:
+        return LONG.index(group)
+    return len(LONG) + (not group.startswith(LIVE))
+
+
+def longest_first(items: list[pytest.Item]) -> None:
+    """Sort the tests by the rank of their groups; tests of one rank stay in their order."""
+    items.sort(key=lambda item: rank(group_of(item)))
