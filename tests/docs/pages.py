@@ -7,7 +7,8 @@
   included. What stands behind ``print(...)`` as a comment is what it prints.
 - In a console, lines behind ``$`` are commands: ``kap`` in this process, but for commands that
   start Spark, ``python`` and ``pytest`` in another. What follows is their output; ``…`` stands
-  for anything. ``localhost:9092`` is a cluster of its own for the page.
+  for anything. ``localhost:9092`` is a cluster of its own for the page, which ``kap`` asks
+  without ``-b`` too.
 - Each line of a block in ``sh`` is a command that succeeds.
 - ``<!-- not run: reason -->`` in front of a block leaves it out.
 """
@@ -67,8 +68,10 @@ def run_page(
     with contextlib.chdir(folder), imports_from(folder), contextlib.ExitStack() as stack:
         texts = dict(replaced or {})
         loop = stack.enter_context(asyncio.Runner())
-        if ADDRESS in text:
-            texts[ADDRESS] = stack.enter_context(SyncCluster(**cluster)).bootstrap_servers
+        if cluster or ADDRESS in text:
+            address = stack.enter_context(SyncCluster(**cluster)).bootstrap_servers
+            texts[ADDRESS] = address
+            stack.enter_context(_environment(KAP_BOOTSTRAP_SERVER=address))
         for block in code_blocks(text):
             if block.reason:
                 continue
@@ -85,6 +88,21 @@ def run_page(
                 run_console(code)
             elif block.language == "sh":
                 run_lines(code)
+
+
+@contextlib.contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    """The variables are set, and as they were afterwards."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextlib.contextmanager

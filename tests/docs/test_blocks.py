@@ -10,7 +10,7 @@ from tools.site.blocks import RUN, code_blocks
 #: Pages whose blocks are run by a test that is not ``run_page``'s, and how many these are.
 RUN_BY: dict[str, tuple[str, int]] = {
     "admin.md": ("tests/docs/test_admin.py", 10),
-    "drafts.md": ("tests/docs/test_drafts.py tests/cli/admin/test_drafts.py", 3),
+    "drafts.md": ("tests/cli/admin/test_drafts.py", 3),
     "kafka-shell.md": ("tests/cli/admin/test_docs.py", 8),
     "server-brokers.md": ("tests/server/brokers/test_docs.py", 1),
     "server-faults.md": ("tests/server/faults/test_docs.py", 1),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -41,12 +40,6 @@ def rows(columns: int) -> list[list[str]]:
     lines = [line for line in _PAGE.splitlines() if line.startswith("| ")]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [each for each in cells if len(each) == columns]
-
-
-def test_the_example_runs() -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", _PAGE, re.DOTALL)
-    code = compile(block, "docs/drafts.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    asyncio.run(eval(code))
 
 
 def test_each_line_has_its_tests() -> None:
