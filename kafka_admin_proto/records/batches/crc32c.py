@@ -1,7 +1,7 @@
 """CRC-32C (Castagnoli), which guards record batches of magic 2.
 
-By the package ``crc32c`` (extra ``compression``) where it is installed, else by the compiled engine
-where that is used, otherwise by tables: the same at some 20 MB/s instead of gigabytes.
+It is computed by the package ``crc32c`` (extra ``compression``) if that is installed, otherwise by
+the compiled engine if that is used, and otherwise by tables, at 20 MB/s instead of gigabytes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def by_tables(data: Buffer) -> int:
 
 @cache
 def _table() -> list[int]:
-    """A byte → what it does to the checksum as it is shifted out."""
+    """Byte → the change of the checksum when the byte is shifted out."""
     table = list(range(256))
     for _ in range(8):
         table = [crc >> 1 ^ _POLYNOMIAL if crc & 1 else crc >> 1 for crc in table]
@@ -64,9 +64,10 @@ def _table() -> list[int]:
 
 @cache
 def _tables() -> tuple[array[int], array[int]]:
-    """Two bytes → the same, followed by nothing and by two bytes more.
+    """Two bytes → the same, for the last two bytes and for the two bytes before these.
 
-    As arrays: lists of so many numbers do not fit the processor's cache, a quarter as fast.
+    The tables are arrays: lists of 65,536 numbers do not fit the processor's cache, and are a
+    quarter as fast.
     """
     table = _table()
 

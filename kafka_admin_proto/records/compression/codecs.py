@@ -1,8 +1,8 @@
 """Compression of record batches and message sets, with a limit that holds while decompressing.
 
-gzip is Python's own; snappy, lz4 and zstd are cramjam's (extra ``compression``). Before anything
-is decompressed, its blocks are walked over by their headers: they give the most that it can
-become, so that a size that lies reserves nothing, and what is longer than the limit stops there.
+gzip is Python's own; snappy, lz4 and zstd are cramjam's (extra ``compression``). Before data is
+decompressed, the headers of its blocks give an upper bound of its size. A wrong size in the data
+therefore reserves no memory, and data beyond the limit is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kafka_admin_proto.records.batches.model import CompressionName
 from kafka_admin_proto.records.compression import lz4_frames, zstd_frames
 from kafka_admin_proto.wire.varint import varint_at
 
-#: What snappy-java puts in front of its blocks; other clients write one bare block.
+#: The magic that snappy-java writes in front of its blocks; other clients write one bare block.
 _XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_HEADER = _XERIAL_MAGIC + b"\0\0\0\1\0\0\0\1"
 _XERIAL_BLOCK = 32 * 1024
@@ -34,7 +34,7 @@ _GZIP_CHUNK = 4096
 
 
 def decompress(name: CompressionName, data: bytes, limit: int, *, magic: int = 2) -> bytes:
-    """The plain bytes, never more than ``limit``; while it works, twice as many are in use.
+    """Decompress to at most ``limit`` bytes; up to twice as many are in use meanwhile.
 
     ``magic`` is that of the batch or message. Raises DecodeError, with the offset in ``data``, and
     MissingExtraError.
@@ -56,7 +56,7 @@ def decompress(name: CompressionName, data: bytes, limit: int, *, magic: int = 2
 
 
 def compress(name: CompressionName, data: bytes, *, magic: int = 2) -> bytes:
-    """As Kafka's producer does it for batches or messages of that magic.
+    """Compress as Kafka's producer does for batches or messages of that magic.
 
     Raises MissingExtraError.
     """
@@ -82,7 +82,7 @@ def compress(name: CompressionName, data: bytes, *, magic: int = 2) -> bytes:
 
 
 def unknown(number: int, *, offset: int) -> DecodeError:
-    """The error for a number that no compression has."""
+    """The error for the number of an unknown compression."""
     return DecodeError(f"no compression has number {number}", offset=offset, expected="0 to 4")
 
 
@@ -103,10 +103,9 @@ def _too_large(limit: int) -> DecodeError:
 
 
 def _gunzip(data: bytes, limit: int) -> bytes:
-    """All members that follow one another, as Java's ``GZIPInputStream`` finds them.
+    """Decompress consecutive members, as Java's ``GZIPInputStream`` finds them.
 
-    What comes behind a member is not looked at where it begins with no header, or is too short
-    for a member.
+    Bytes behind a member are ignored if they do not begin with a header, or are too short.
     """
     parts: list[bytes] = []
     left = limit
@@ -122,7 +121,7 @@ def _gunzip(data: bytes, limit: int) -> bytes:
 
 
 def _gzip_header(data: bytes, offset: int) -> int | None:
-    """Where the header of a member at ``offset`` ends; None if there is no whole one (RFC 1952)."""
+    """The end of the member header at ``offset``; None if there is no complete one (RFC 1952)."""
     end = offset + 10
     if not data.startswith(_GZIP_MAGIC, offset) or len(data) < end:
         return None
@@ -145,9 +144,9 @@ def _gzip_header(data: bytes, offset: int) -> int | None:
 def _gunzip_member(
     data: bytes, start: int, left: int, limit: int, parts: list[bytes]
 ) -> tuple[int, int]:
-    """Append what a member holds whose header ends at ``start``.
+    """Append the decompressed bytes of the member whose header ends at ``start``.
 
-    Returns the offset of its end and what is left of the limit.
+    Returns the offset of the member's end, and the rest of the limit.
     """
     member = zlib.decompressobj(wbits=-15)
     offset = start
@@ -183,7 +182,7 @@ def _gunzip_member(
 
 
 def _unsnap(data: bytes, limit: int) -> bytes:
-    """Blocks in the framing of snappy-java, or one bare block."""
+    """Decompress blocks in the framing of snappy-java, or one bare block."""
     if not data.startswith(_XERIAL_MAGIC) or len(data) < len(_XERIAL_HEADER):
         return _unsnap_block(data, 0, limit, 0)
     parts: list[bytes] = []
@@ -209,7 +208,10 @@ def _unsnap(data: bytes, limit: int) -> bytes:
 
 
 def _unsnap_block(block: bytes, offset: int, limit: int, before: int) -> bytes:
-    """One block, after ``before`` bytes of others: its plain length, then literals and copies."""
+    """Decompress one block, after ``before`` bytes of others.
+
+    A block has its plain length, then literals and copies.
+    """
     try:
         size, _ = varint_at(block, 0)
     except IndexError:
@@ -234,7 +236,7 @@ def _unsnap_block(block: bytes, offset: int, limit: int, before: int) -> bytes:
 def _into(
     decompress: Callable[[bytes, bytearray], int], name: str, data: bytes, most: int, limit: int
 ) -> bytes:
-    """Decompress into a buffer that is as large as the output can become, the limit at most."""
+    """Decompress into a buffer of the output's upper bound, at most the limit."""
     buffer = bytearray(min(most, limit))
     try:
         size = decompress(data, buffer)

@@ -1,10 +1,10 @@
-"""LZ4 frames around blocks: what cramjam leaves open or Kafka has its own way with.
+"""LZ4 frames around blocks: their upper bounds, and Kafka's own variants of the frame.
 
     magic, FLG, BD, [content size], HC, blocks with their sizes, end mark, [content checksum]
 
 Kafka writes blocks of 64 KiB, independent of one another (``Lz4BlockOutputStream``). Up to 0.9 its
-clients computed HC, the checksum of the header, over the magic as well; magic 0 keeps it so
-(KIP-57).
+clients computed HC, the checksum of the header, over the magic as well; messages of magic 0 still
+have this checksum (KIP-57).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _PLAIN = 1 << 31
 _END_MARK = bytes(4)
 
 _CHECKSUM_OF_BLOCKS, _CONTENT_SIZE, _CHECKSUM_OF_CONTENT, _DICTIONARY = 0x10, 0x08, 0x04, 0x01
-#: A byte of a block says at most 255 more of a copy.
+#: Each byte of a block adds at most 255 bytes to a copy.
 _LZ4_MOST = 255
 
 
 def measure(data: bytes, *, repair: bool) -> tuple[bytes, int]:
-    """The first frame, and the most bytes that it can become.
+    """The first frame, and the upper bound of its decompressed size.
 
-    ``repair`` puts the right HC in the place of what stands there. Raises DecodeError. Kafka does
-    not look behind the frame's end either.
+    With ``repair``, the frame's HC is replaced by the right one. Bytes behind the frame's end are
+    ignored, as in Kafka. Raises DecodeError.
     """
     if not data.startswith(_MAGIC) or len(data) < 7:
         raise DecodeError("lz4 begins with no frame", expected="a frame's magic, 04224d18")
@@ -66,7 +66,7 @@ def measure(data: bytes, *, repair: bool) -> tuple[bytes, int]:
 
 
 def write(data: bytes, compress: Callable[[bytes], bytes], *, faulty: bool) -> bytes:
-    """One frame; ``compress`` does a block, ``faulty`` computes HC as magic 0 has it."""
+    """Write one frame; ``compress`` compresses a block. With ``faulty``, HC is that of magic 0."""
     header = _MAGIC + _DESCRIPTOR
     parts = [header, _header_checksum(header if faulty else _DESCRIPTOR)]
     for start in range(0, len(data), _BLOCK):
@@ -89,7 +89,7 @@ _WORD = 0xFFFFFFFF
 
 
 def _xxh32_of_few(data: bytes) -> int:
-    """xxHash-32 with seed 0 of fewer than 16 bytes, which a frame's header has."""
+    """xxHash-32 with seed 0 for fewer than 16 bytes, such as a frame's header."""
     value = (_PRIME_5 + len(data)) & _WORD
     whole = len(data) & ~3
     for start in range(0, whole, 4):

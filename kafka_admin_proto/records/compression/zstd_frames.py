@@ -1,4 +1,4 @@
-"""Zstandard frames, walked over by their headers (RFC 8878): how much they can become."""
+"""The upper bound of the decompressed size of Zstandard frames, by their headers (RFC 8878)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from kafka_admin_proto.errors import DecodeError
 
 _MAGIC = 0xFD2FB528
 _SKIPPABLE = 0x184D2A50
-#: The largest block, of which the window may make less.
+#: Bytes of the largest block; a small window makes blocks smaller.
 _BLOCK = 128 * 1024
 _RAW, _RLE, _COMPRESSED = 0, 1, 2
 
 
 def measure(data: bytes) -> int:
-    """The most bytes that all frames together can become. Raises DecodeError."""
+    """The upper bound of the decompressed size of all frames. Raises DecodeError."""
     most = position = 0
     if not data:
         raise DecodeError("zstd is empty", expected="a frame")
@@ -29,7 +29,7 @@ def measure(data: bytes) -> int:
 
 
 def _measure_frame(data: bytes, position: int) -> tuple[int, int]:
-    """The most that a frame can become, and the offset of its end."""
+    """The upper bound of a frame's decompressed size, and the offset of its end."""
     descriptor = _number(data, position, 1)
     position += 1
     size_flag, single, checksum = descriptor >> 6, descriptor >> 5 & 1, descriptor >> 2 & 1
@@ -63,7 +63,7 @@ def _measure_frame(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _number(data: bytes, position: int, size: int) -> int:
-    """A little-endian number; DecodeError where the data ends before it does."""
+    """A little-endian number; DecodeError if the data ends inside of it."""
     if position + size > len(data):
         raise _cut_short(min(position, len(data)))
     return int.from_bytes(data[position : position + size], "little")

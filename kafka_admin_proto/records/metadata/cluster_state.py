@@ -1,7 +1,7 @@
-"""The state of a KRaft cluster, as replaying its metadata log makes it.
+"""The state of a KRaft cluster, which the replay of its metadata log builds.
 
-``ClusterState`` holds what Kafka's ``MetadataImage`` holds, and what the control records of the log
-say of its voters. ``ClusterState.items`` gives it flat, for tables, JSON and ``diff``.
+``ClusterState`` has the contents of Kafka's ``MetadataImage``, and the voters from the log's
+control records. ``ClusterState.items`` is its flat form for tables, JSON and ``diff``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ KINDS = (
 
 
 class ClusterState(msgspec.Struct, kw_only=True):
-    """A cluster after the record at ``offset``; -1 where no record was read."""
+    """A cluster after the record at ``offset``, which is -1 before the first record."""
 
     offset: int = -1
     epoch: int = -1
@@ -73,9 +73,9 @@ class ClusterState(msgspec.Struct, kw_only=True):
         return None if level is None else version_name(level)
 
     def copied(self) -> ClusterState:
-        """An independent cluster: what is applied to one of them does not change the other.
+        """A copy: records that are applied to one of the two do not change the other.
 
-        Partitions and credentials are shared, since a record replaces them.
+        Partitions and credentials are shared, because a record replaces them as a whole.
         """
         return msgspec.structs.replace(
             self,
@@ -95,14 +95,14 @@ class ClusterState(msgspec.Struct, kw_only=True):
         )
 
     def items(self, *, mask: bool = True) -> Items:
-        """Everything as kind → name → fields, kinds and names in a settled order.
+        """The whole state as kind → name → fields, with kinds and names in a fixed order.
 
-        Kinds are those of KINDS. ``mask`` hides configs that hold secrets; the item keeps its name.
+        Kinds are those of KINDS. With ``mask``, the values of secret configs are masked.
         """
         return self._items(mask, digests=False)
 
     def compared(self) -> Items:
-        """As ``items`` without masks, and with a digest of each credential: not to be shown."""
+        """``items`` for comparison only: unmasked, and with a digest of each credential."""
         return self._items(mask=False, digests=True)
 
     def _items(self, mask: bool, digests: bool) -> Items:
@@ -164,10 +164,10 @@ class ClusterState(msgspec.Struct, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What differs in one item, or in one of its fields.
+    """A difference in one item, or in one of its fields.
 
-    ``field`` is "" where the whole item was added or removed; ``before`` and ``after`` are JSON
-    values, None where there is nothing on that side. A secret that changed shows two masks.
+    ``field`` is "" if the whole item was added or removed. ``before`` and ``after`` are JSON
+    values, None for an absent item or field. A secret that changed shows two masks.
     """
 
     kind: str
@@ -179,9 +179,9 @@ class Change(msgspec.Struct, frozen=True):
 
 
 def diff(before: ClusterState, after: ClusterState, *, mask: bool = True) -> list[Change]:
-    """What changed, by kind and name in the order of ``ClusterState.items``."""
+    """All changes, by kind and name in the order of ``ClusterState.items``."""
     changes = []
-    # Compared as they are and shown masked: that a secret changed is no secret.
+    # Unmasked values are compared and masked values are shown: a change of a secret is visible.
     old, new = before.compared(), after.compared()
     old_shown, new_shown = before.items(mask=mask), after.items(mask=mask)
     for kind in KINDS:
@@ -200,7 +200,7 @@ def diff(before: ClusterState, after: ClusterState, *, mask: bool = True) -> lis
 
 
 def _json_float(value: float) -> float | str:
-    """A number as Java's JSON has it: NaN and the infinities are texts."""
+    """A number in the JSON of Java: NaN and the infinities are texts."""
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -21,7 +21,7 @@ from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """A listener of a node; ``security_protocol`` is None where the log does not tell (voters)."""
+    """A listener of a node; voters' records have no ``security_protocol``, which is None then."""
 
     name: str
     host: str
@@ -83,7 +83,7 @@ class Topic(msgspec.Struct):
 class Broker(msgspec.Struct):
     """A registered broker; ``features`` are (lowest, highest) levels that it supports.
 
-    ``cordoned_directories`` is None where its release does not know of such.
+    ``cordoned_directories`` is None for a release that does not have them.
     """
 
     id: int
@@ -205,7 +205,7 @@ class ScramUser(msgspec.Struct):
 
     @property
     def digest(self) -> bytes:
-        """By what to tell the credential from another one: SHA-256 of salt and keys."""
+        """SHA-256 of salt and keys, by which credentials are compared."""
         secrets = (self.salt, self.stored_key, self.server_key)
         return sha256(b"".join(sha256(secret).digest() for secret in secrets)).digest()
 
@@ -217,7 +217,7 @@ class ScramUser(msgspec.Struct):
 
 
 class Token(msgspec.Struct):
-    """A delegation token; the log has no secret of it. Timestamps: milliseconds since 1970."""
+    """A delegation token, whose secret is not in the log. Timestamps: milliseconds since 1970."""
 
     owner: str
     requester: str

@@ -1,9 +1,9 @@
-"""The folder of a metadata log, replayed: the newest usable snapshot, then the segments.
+"""Replay the folder of a metadata log: the newest usable snapshot, then the segments.
 
     replayed = replay("/var/kafka/__cluster_metadata-0")
     replayed.state.topics
 
-The folder says nothing of the high watermark: the last records may not be committed yet.
+The folder has no high watermark, so the last records may not be committed yet.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
 
 
 class LogProblem(msgspec.Struct, frozen=True):
-    """What could not be read or applied: in ``file`` at byte ``position``, at ``offset`` if known.
+    """A fault that kept records from being read or applied, in ``file`` at byte ``position``.
 
-    In a snapshot offsets count from 0; in a segment they are those of the log. A gap between
-    files has neither file nor position.
+    ``offset`` is that of the record, if it is known; offsets in a snapshot count from 0. A gap
+    between files has neither file nor position.
     """
 
     text: str
@@ -61,12 +61,12 @@ class LogProblem(msgspec.Struct, frozen=True):
 
 
 class Replayed(msgspec.Struct):
-    """The state of the cluster and how it was come by.
+    """The result of a replay: the state of the cluster, and the files and faults of the replay.
 
-    ``snapshot`` is the file that the replay started from, "" where that was the log's start.
-    ``unfinished_since`` is the offset of a transaction's begin that no end follows; its records do
-    not count. ``leader`` is the active controller, None where neither the log nor a file
-    ``quorum-state`` beside it tells who leads the last epoch.
+    ``snapshot`` is the file that the replay started from, "" for the start of the log.
+    ``unfinished_since`` is the offset at which a transaction without an end begins; its records are
+    not applied. ``leader`` is the active controller, None if neither the log nor a file
+    ``quorum-state`` beside it names the leader of the last epoch.
     """
 
     state: ClusterState
@@ -79,12 +79,12 @@ class Replayed(msgspec.Struct):
 def replay(folder: str | os.PathLike[str], at: int | None = None) -> Replayed:
     """The cluster after the record at offset ``at``, or after the last one.
 
-    ``folder`` holds segments and snapshots, or a folder ``__cluster_metadata-0`` that does. The
-    newest snapshot at or below the offset is taken that is whole, and an older one only where the
-    log goes on from it; else the newest in which no more than records cannot be read, else the
-    newest; without one the replay is from the log's start. Whatever cannot be read is a problem,
-    and what can be is still applied. Raises MetadataLogError where the folder holds no such log or
-    not that offset, and OSError where a file cannot be read.
+    ``folder`` has segments and snapshots, or a folder ``__cluster_metadata-0`` that has them. The
+    replay starts from a snapshot at or below the offset, or from the log's start without one. It
+    takes the newest complete snapshot (an older one only if the log continues from it), otherwise
+    the newest one in which only single records are damaged, otherwise the newest. Everything that
+    cannot be read is a problem; all other records are applied. Raises MetadataLogError if the
+    folder has no such log or not that offset, and OSError if a file cannot be read.
     """
     files = _Files(Path(folder))
     if at is not None and at < 0:
@@ -105,9 +105,9 @@ def replay(folder: str | os.PathLike[str], at: int | None = None) -> Replayed:
 
 
 def _find_leader(replayed: Replayed, files: _Files, at: int | None) -> None:
-    """Take the leader from older segments where those replayed name none, or from the file.
+    """Find the leader in older segments if the replayed ones name none, or in ``quorum-state``.
 
-    The file is of now, and says nothing of an offset before the end.
+    The file has the present leader, so it is not used for an offset before the end.
     """
     for start, path in reversed(files.segments):
         if replayed.leader is not None:
@@ -125,7 +125,7 @@ def _find_leader(replayed: Replayed, files: _Files, at: int | None) -> None:
     if saved is not None and (replayed.leader is None or saved.epoch > replayed.leader.epoch):
         replayed.leader = saved
     if replayed.leader is not None and replayed.leader.epoch < replayed.state.epoch:
-        replayed.leader = None  # somebody else leads by now, whose LEADER_CHANGE is not there
+        replayed.leader = None  # a later epoch has a leader whose LEADER_CHANGE is not in the log
 
 
 class _Files:
@@ -156,11 +156,11 @@ class _Files:
         return min([*starts, *(max(end - 1, 0) for end, _, _ in self.snapshots)])
 
     def go_on_from(self, offset: int) -> bool:
-        """Whether the first segment does not begin behind ``offset``."""
+        """Whether the segments continue from ``offset``, without a gap."""
         return bool(self.segments) and self.segments[0][0] <= offset
 
     def segments_from(self, offset: int) -> Iterator[tuple[int, Path]]:
-        """Those that may hold ``offset`` or a later one."""
+        """The segments that may have ``offset`` or a later one."""
         for index, (start, path) in enumerate(self.segments):
             following = self.segments[index + 1 : index + 2]
             if not following or following[0][0] > offset:
@@ -168,7 +168,7 @@ class _Files:
 
 
 def _from_snapshot(files: _Files, at: int | None) -> Replayed:
-    """The state to begin with, by the rules in ``replay``."""
+    """The state of the snapshot that the replay starts from, by the rules in ``replay``."""
     best: Replayed | None = None
     best_is_complete = False
     given_up: list[LogProblem] = []
@@ -212,7 +212,7 @@ def _read_snapshot(path: Path, end: int, epoch: int) -> Replayed:
 
 
 class _Replayer:
-    """Applies what a file holds, from offset ``start`` to ``at``, and collects the problems."""
+    """Applies the records of a file, from offset ``start`` to ``at``, and collects the problems."""
 
     def __init__(
         self, path: Path, replay: MetadataReplay | None = None, at: int | None = None
@@ -223,7 +223,7 @@ class _Replayer:
         self.problems: list[LogProblem] = []
 
     def take(self, found: Batch | Gap, start: int = 0) -> list[str]:
-        """Apply a batch's records from offset ``start`` on; gives the names of what was read."""
+        """Apply a batch's records from offset ``start`` on; yields the names of the records."""
         if isinstance(found, Gap):
             if found.is_problem:
                 self.report(found.text, found.position)
@@ -334,13 +334,13 @@ class _Tail:
 
 
 def _last_offset(batch: Batch) -> int | None:
-    """The last offset of a batch, by its records alone where it is faulty; None if it has none."""
+    """The last offset of a batch, or of its readable records if it is damaged; None without any."""
     if batch.error is None:
         return max(batch.base_offset, batch.last_offset)
     return batch.records[-1].offset if batch.records else None
 
 
 def _span(offsets: range) -> str:
-    """Them as the subject of a sentence: "offset 6 is", "offsets 6 to 9 are"."""
+    """Offsets as the subject of a sentence: "offset 6 is", "offsets 6 to 9 are"."""
     first, last = offsets[0], offsets[-1]
     return f"offset {first} is" if first == last else f"offsets {first} to {last} are"

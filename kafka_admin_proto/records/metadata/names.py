@@ -1,7 +1,7 @@
 """Names of the numbers in metadata records, as Kafka's own enums have them.
 
-The table is ``schemas/meanings.json``, that of explanations too. A number that it does not have is
-shown as itself.
+The names are in ``schemas/meanings.json``, which explanations use too. A number without a name is
+shown as a number.
 """
 
 from __future__ import annotations

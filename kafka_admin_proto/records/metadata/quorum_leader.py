@@ -1,8 +1,8 @@
-"""Who leads the metadata quorum, and so is the active controller.
+"""Find the leader of the metadata quorum, which is the active controller.
 
-A leader writes a control record LEADER_CHANGE when its epoch begins. Each node keeps in a file
-``quorum-state`` beside the segments what it knows of the newest epoch, also of one of which it has
-no record yet (``QuorumStateData`` in Kafka).
+A leader writes a control record LEADER_CHANGE when its epoch begins. Each node keeps the newest
+epoch that it knows in a file ``quorum-state`` beside the segments, even if it has no record of that
+epoch yet (``QuorumStateData`` in Kafka).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ QUORUM_STATE: Literal["quorum-state"] = "quorum-state"
 
 
 class Leader(msgspec.Struct, frozen=True):
-    """The leader of an epoch; ``id`` is None where it has no known leader.
+    """The leader of an epoch; ``id`` is None if the epoch has no known leader.
 
-    ``offset`` is that of the LEADER_CHANGE record, None where the file says it.
+    ``offset`` is that of the LEADER_CHANGE record, None if the leader is from the file.
     """
 
     id: int | None
@@ -59,7 +59,7 @@ def leader_in(batch: Batch, at: int | None = None) -> Leader | None:
 
 
 def read_quorum_state(path: Path) -> Leader | None:
-    """What the file says, None where there is no file. Raises MetadataLogError."""
+    """Read the file ``quorum-state``; None if there is none. Raises MetadataLogError."""
     try:
         state = msgspec.json.decode(path.read_bytes(), type=_QuorumState)
     except FileNotFoundError:

@@ -40,7 +40,7 @@ def read_metadata_value(
 
 
 def metadata_record_name(value: bytes, *, topic: str = METADATA_TOPIC) -> str:
-    """Which record a value has, by its header alone. Raises DecodeError."""
+    """The name of the record in a value, by its header alone. Raises DecodeError."""
     return _read_header(value, topic)[0]
 
 
@@ -70,8 +70,8 @@ def _read_header(value: bytes, topic: str) -> tuple[str, int, int]:
 def write_metadata_value(message: Message, version: int) -> bytes:
     """The value that carries a record at a version, as Kafka's controller writes it.
 
-    Raises EncodeError for a message that is no metadata record or does not fit the version, and
-    UnsupportedVersionError for a version that it does not have.
+    Raises EncodeError for a message that is not a metadata record or does not fit the version, and
+    UnsupportedVersionError for an unknown version.
     """
     api_key = message.api_key
     topics = (METADATA_TOPIC, REMOTE_LOG_METADATA_TOPIC)

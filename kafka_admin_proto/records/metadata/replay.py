@@ -1,8 +1,8 @@
-"""Records of the metadata log, applied one after another to the state of the cluster.
+"""Apply the records of the metadata log, one after another, to the state of the cluster.
 
-Transactions (KIP-868) count as in Kafka's ``MetadataBatchLoader``: the records between
-BeginTransactionRecord and EndTransactionRecord all at once or, when the transaction is aborted or
-never ends, not at all. A record that Kafka would refuse changes nothing.
+Transactions (KIP-868) are handled as in Kafka's ``MetadataBatchLoader``: the records between
+BeginTransactionRecord and EndTransactionRecord are applied together, or not at all if the
+transaction is aborted or never ends. A record that Kafka would refuse changes nothing.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _TRANSACTION_RECORDS = (
 
 
 class MetadataReplay:
-    """Applies records to ``state``, and keeps those of an open transaction until it ends.
+    """Applies records to ``state``; the records of a transaction wait until it ends.
 
-    ``open_since`` is the offset of the BeginTransactionRecord that no end was seen of, or None.
+    ``open_since`` is the offset of the open transaction's BeginTransactionRecord, or None.
     """
 
     def __init__(self, state: ClusterState | None = None) -> None:
@@ -35,9 +35,9 @@ class MetadataReplay:
     def apply(
         self, message: Message, offset: int, epoch: int
     ) -> list[tuple[int, MetadataReplayError]]:
-        """Take in the record at ``offset``; gives what could not be applied, with its offset.
+        """Apply the record at ``offset``; yields the errors of refused records with their offsets.
 
-        That is this record or, when it ends a transaction, any of the transaction's.
+        A record that ends a transaction applies all records of the transaction.
         """
         self.state.offset, self.state.epoch = offset, epoch
         name = message.message_name
@@ -62,13 +62,14 @@ class MetadataReplay:
         return self._apply_all(held) if name == "EndTransactionRecord" else []
 
     def skip(self, offset: int, epoch: int) -> None:
-        """Pass by an offset that changes nothing: one that could not be read, say."""
+        """Skip an offset that changes nothing, such as that of an unreadable record."""
         self.state.offset, self.state.epoch = offset, epoch
 
     def apply_control(self, message: Message) -> None:
-        """Take in the value of a control record; all but those on voters change nothing.
+        """Apply the value of a control record; only records about voters change the state.
 
-        They count at once, as Kafka's ``KRaftControlRecordStateMachine`` has it.
+        They are applied at once, even inside of a transaction, as in Kafka's
+        ``KRaftControlRecordStateMachine``.
         """
         if isinstance(message, KRaftVersionRecord):
             self.state.kraft_version = message.kraft_version

@@ -59,7 +59,7 @@ def apply_record(state: ClusterState, message: Message) -> None:
 
 @_RULES.rule(NoOpRecord)
 def _nothing(state: ClusterState, record: NoOpRecord) -> None:
-    """The controller writes one now and then, so that the log's end moves."""
+    """Controllers write this record at intervals, only to move the end of the log."""
 
 
 # --- brokers and controllers: ClusterDelta
@@ -154,7 +154,8 @@ def _features(
     return {f.name: (f.min_supported_version, f.max_supported_version) for f in record.features}
 
 
-# --- what administrators set: ConfigurationsDelta, FeaturesDelta, AclsDelta, ClientQuotasDelta, …
+# --- settings by administrators: ConfigurationsDelta, FeaturesDelta, AclsDelta, ClientQuotasDelta,
+# …
 
 
 @_RULES.rule(ConfigRecord)
@@ -251,7 +252,7 @@ V = TypeVar("V", bound=dict[Any, Any])
 
 
 def _keep(found: dict[K, V], key: K, values: V) -> None:
-    """Put ``values`` at ``key``, or nothing where there are none left."""
+    """Put ``values`` at ``key``; remove the key if no values are left."""
     if values:
         found[key] = values
     else:

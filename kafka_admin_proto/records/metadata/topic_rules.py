@@ -104,7 +104,7 @@ def _merged(old: Partition, record: PartitionChangeRecord) -> Partition:
 
 @RULES.rule(ClearElrRecord)
 def _clear_elr(state: ClusterState, record: ClearElrRecord) -> None:
-    """Of one topic, or of all where it names none."""
+    """Clear the eligible leader replicas of one topic; of all topics if the record names none."""
     topics = [t for t in state.topics.values() if record.topic_name in ("", t.name)]
     if record.topic_name and not topics:
         raise refused(record, f"there is no topic {record.topic_name!r}")
@@ -133,7 +133,7 @@ def _check_directories(record: PartitionRecord | PartitionChangeRecord) -> None:
 
 
 def _directories(record: Message, directories: list[UUID], replicas: int) -> list[UUID]:
-    """One directory for each replica: the zero id of "migrating" for all where none is known."""
+    """One directory for each replica; all have the zero id ("migrating") if none is known."""
     if directories.count(ZERO_UUID) == len(directories):
         return [ZERO_UUID] * replicas
     if len(directories) != replicas:
@@ -147,5 +147,5 @@ def _check_recovery_state(record: Message, state: int) -> None:
 
 
 def _int32(number: int) -> int:
-    """As Java's int goes round."""
+    """The number as an int32, which wraps around as Java's int does."""
     return (number + (1 << 31)) % (1 << 32) - (1 << 31)

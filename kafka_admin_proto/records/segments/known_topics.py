@@ -1,4 +1,4 @@
-"""Records of the topics that Kafka keeps for itself, as the messages they are.
+"""Decode the records of Kafka's own topics into messages.
 
 ``__consumer_offsets``, ``__transaction_state`` and ``__share_group_state``: the key is an int16,
 the type of the record, and a message; the value an int16, its version, and a message, or null
@@ -29,7 +29,7 @@ SHARE_GROUP_STATE = "__share_group_state"
 _METADATA_TOPICS = (METADATA_TOPIC, REMOTE_LOG_METADATA_TOPIC)
 KNOWN_TOPICS = (CONSUMER_OFFSETS, TRANSACTION_STATE, SHARE_GROUP_STATE, *_METADATA_TOPICS)
 
-#: Types are numbered by topic; the names tell which topic a message belongs to.
+#: Each topic numbers its types from 0; the prefix of a message's name identifies its topic.
 _ELSEWHERE = {
     "TransactionLogKey": TRANSACTION_STATE,
     "ShareSnapshotKey": SHARE_GROUP_STATE,
@@ -38,11 +38,11 @@ _ELSEWHERE = {
 
 
 class KnownRecord(msgspec.Struct):
-    """What a record of a known topic says, as far as it could be read.
+    """The decoded parts of a record of a known topic.
 
-    ``type`` is that of the record, None where not even that is there. A tombstone has no value
-    and no problem. ``problem`` says why key or value is None although bytes are there, or what
-    is left after one.
+    ``type`` is the type of the record, None if the key is too short to have one. A tombstone has
+    neither value nor problem. ``problem`` says why a key or value was not decoded, or that bytes
+    are left behind it.
     """
 
     type: int | None = None
@@ -53,7 +53,7 @@ class KnownRecord(msgspec.Struct):
 
 
 def read_known_record(topic: str, key: bytes | None, value: bytes | None) -> KnownRecord:
-    """The messages in a record of one of KNOWN_TOPICS; it never raises for what the bytes say."""
+    """Decode a record of one of KNOWN_TOPICS; damaged bytes become a ``problem``, not an error."""
     if topic in _METADATA_TOPICS:
         return _read_metadata(topic, value)
     found = KnownRecord()
@@ -80,7 +80,7 @@ def write_known_record(
 ) -> tuple[bytes, bytes | None]:
     """Key and value of a record, the value at ``version`` or null for a tombstone.
 
-    Raises EncodeError for what is no key, or not the value that belongs to it.
+    Raises EncodeError for a message that is not a key, or a value that does not belong to the key.
     """
     name = key.message_name
     if key.api_key is None or catalog().entry(name).type != "coordinator-key":
@@ -122,7 +122,7 @@ def _read_value(name: str, value: bytes, problems: list[str]) -> tuple[Message |
 
 
 def _decode(name: str, version: int, data: bytes, what: str, problems: list[str]) -> Message | None:
-    """The message behind the int16; what is wrong goes to ``problems``."""
+    """Decode the message behind the int16; faults are appended to ``problems``."""
     try:
         message: Message = codec(name, version).decode_at(data, 2)
     except TrailingBytesError as error:

@@ -1,12 +1,12 @@
-"""``partition.metadata``: the file beside a partition's log that says whose log it is (KIP-516).
+"""``partition.metadata``: the file in a partition's folder with the topic id of its log (KIP-516).
 
     metadata = PartitionMetadata.read("/var/kafka/apples-0/partition.metadata")
     metadata.topic_id
 
-Two lines, ``version: 0`` and ``topic_id: …``, the id in Kafka's base64url form and no line end
-after it. What is read may differ: the id in its canonical form, blank lines, another order, any
-line ends, and further keys, which are kept. A version above 0 is read as Kafka reads it: a newer
-release may add keys, and the two known ones keep their meaning.
+Kafka writes two lines, ``version: 0`` and ``topic_id: …``, with the id in base64url form and no
+line end after it. The reader also accepts an id in canonical form, blank lines, another order, any
+line ends, and further keys, which are kept. As in Kafka, a version above 0 is read too: a newer
+release may add keys, but the two known ones keep their meaning.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 #: The file's name, the same in each partition's folder.
 FILE_NAME = "partition.metadata"
 
-#: Two short lines are all that Kafka writes; a file beyond this many bytes is something else.
+#: Kafka writes two short lines; a file with more bytes than this is something else.
 _LARGEST_FILE = 1 << 16
 _LARGEST_VERSION = (1 << 31) - 1
 _KNOWN_KEYS = ("version", "topic_id")
@@ -39,9 +39,9 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 
 
 class PartitionMetadata(msgspec.Struct, frozen=True):
-    """What the file says. ``extra`` are further keys and their values, in the file's order.
+    """The contents of the file. ``extra`` has further keys and values, in the file's order.
 
-    A value that could not be written raises PartitionMetadataError when it is made.
+    The constructor raises PartitionMetadataError for values that could not be written.
     """
 
     topic_id: UUID
@@ -62,7 +62,7 @@ class PartitionMetadata(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: str | bytes, *, file: str = "") -> Self:
-        """Read the file's contents; nothing but PartitionMetadataError leaves it.
+        """Read the file's contents; it raises PartitionMetadataError only.
 
         ``file`` is a name for errors.
         """
@@ -89,16 +89,16 @@ class PartitionMetadata(msgspec.Struct, frozen=True):
         return "\n".join(f"{key}: {value}" for key, value in pairs)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the file so that, whatever happens, either the old or the new one is there whole.
+        """Write the file atomically: a crash leaves either the old or the new one, complete.
 
-        A file that is replaced hands on its permissions, and its owner where that is allowed.
-        Raises OSError.
+        The new file gets the permissions of the old one, and its owner if that is allowed. Raises
+        OSError.
         """
         _replace(Path(path), self.format().encode())
 
 
 class _Reader:
-    """Reads one file's lines; its errors know the file and the line."""
+    """Reads the lines of one file; its errors name the file and the line."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -179,7 +179,7 @@ def _check_version(version: int) -> None:
 
 
 def _check_extra(key: str, value: str) -> None:
-    """A pair that would be read back otherwise cannot be written."""
+    """Raise PartitionMetadataError for a pair that would be read back differently."""
     pair = f"{key[:60]!r}: {value[:60]!r}"
     if _LINE_END.search(key + value) or key != key.strip(_BLANKS) or value != value.strip(_BLANKS):
         raise PartitionMetadataError(
@@ -195,7 +195,7 @@ def _check_extra(key: str, value: str) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Put ``data`` into a new file and that in the place of ``path``, safe against a power cut."""
+    """Write ``data`` to a new file that replaces ``path``, safely even if the power fails."""
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(part, "xb") as file:
@@ -216,9 +216,9 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _hand_on(old: Path, new: Path) -> None:
-    """Give ``new`` the owner and permissions of ``old``, if that is there.
+    """Give ``new`` the owner and permissions of ``old``, if that exists.
 
-    What root writes in the place of the broker's file must stay readable for the broker.
+    The broker must still be able to read its file after root has replaced it.
     """
     with contextlib.suppress(FileNotFoundError):
         found = old.stat()

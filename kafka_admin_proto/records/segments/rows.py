@@ -26,7 +26,7 @@ ROW_KEYS = (
     "position", "size", "offset", "epoch", "timestamp", "type", "version", "key", "fields",
     "headers", "batch", "problem", "note",
 )  # fmt: skip
-#: Batches at the start of a log that may tell whose it is.
+#: Batches at the start of a log by which the metadata log is recognised.
 _LOOKED_AT = 3
 
 
@@ -45,16 +45,16 @@ def segment_rows(
     ``version`` the message's and ``fields`` its data in the shape of Kafka's JsonConverters; of
     other topics ``fields`` is the value, ``{"text": …}`` or ``{"base64": …}``. So is ``key``.
 
-    What is no record has a row with ``problem`` or, where nothing is missing, ``note`` alone.
-    Unless given, ``topic`` is the metadata log's where control records say so that only Kafka's
-    quorum writes, else one of Kafka's own that the folder is named after. ``mask`` hides secrets.
-    Raises OSError where the file cannot be read.
+    Bytes without records have a row with only a ``problem`` or, if nothing is missing, a ``note``.
+    Without ``topic``, the topic is that of the metadata log if the file has control records that
+    only Kafka's quorum writes, otherwise one of Kafka's own topics by the name of the folder. With
+    ``mask``, secrets are masked. Raises OSError if the file cannot be read.
     """
     segment = read_segment(source, limit=limit)
     first = list(islice(segment, _LOOKED_AT))
     given = topic is not None
     if topic is None and isinstance(source, (str, os.PathLike)):
-        # Any folder may be named like one: copies of a log are what they are.
+        # The folder's name is not decisive: copies of a log may be in folders of any name.
         topic = next((name for name in (topic_of(source),) if name in KNOWN_TOPICS), None)
     if not given and any(map(_is_of_a_quorum, first)):
         topic = METADATA_TOPIC
@@ -77,7 +77,7 @@ def segment_rows(
 
 
 def _is_of_a_quorum(found: Batch | Gap) -> bool:
-    """Whether it is a batch of control records that only a quorum's log has."""
+    """Whether a batch has control records that only the log of a quorum has."""
     if isinstance(found, Gap) or not found.is_control:
         return False
     for record in found.records:

@@ -1,10 +1,10 @@
 """Log segments (``*.log``) and snapshots (``*.checkpoint``), read batch by batch.
 
     for found in read_segment("fruit-0/00000000000000000000.log"):
-        found                        # a Batch, or a Gap: bytes that are none
+        found                        # a Batch, or a Gap: bytes without a batch
 
-A file of any size takes the memory of its largest batch. What is damaged is reported where it
-stands, and the reading goes on at the next batch that its checksum vouches for.
+Reading a file of any size takes the memory of its largest batch. Damaged bytes are reported as a
+gap, behind which reading continues with the next batch whose checksum is right.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 
 Source = str | os.PathLike[str] | IO[bytes]
 
-#: Bytes of a batch beyond which its length is taken for damage; brokers' max.message.bytes is
-#: 1 MiB unless set otherwise.
+#: A batch with a larger length is considered damaged; brokers' default of max.message.bytes is
+#: 1 MiB.
 DEFAULT_BATCH_LIMIT = 128 << 20
 
-#: Up to magic, which is all that is needed to tell what the rest is.
+#: Bytes up to the magic, which decides the format of the rest.
 _PREFIX = 17
 _SMALLEST_V2 = 61 - LOG_OVERHEAD
 _CHUNK = 1 << 18
-#: Bytes of candidates that may fail their checksum for each chunk that a search passes: of those
-#: behind which a batch may begin, and of all others.
-_CHECKED_LIKELY = 8 << 20
-_CHECKED_OTHERS = 2 << 20
-#: Where a batch or message may begin: its fixed fields as they are in any real log. The length is
-#: below 1 GiB and not zero, as it is all through preallocated space.
+#: The budgets for each chunk of a search: bytes whose checksums may fail, of candidates behind
+#: which another batch may begin, and of all other candidates.
+_LIKELY_BUDGET_BYTES = 8 << 20
+_OTHER_BUDGET_BYTES = 2 << 20
+#: A candidate for the start of a batch or message: fixed fields with plausible values. The length
+#: is below 1 GiB, and not zero as in preallocated space.
 _CANDIDATE = re.compile(
     rb"(?=\x00\x00.{6}(?!\x00{4})[\x00-\x3f].{3}"
     rb"(?:.{4}\x02.{4}\x00[\x00-\x7f][\x00-\x7f].{33}[\x00-\x7f].{3}|.{4}[\x00\x01][\x00-\x0f]))",
     re.DOTALL,
 )
 _LONGEST_CANDIDATE = 61
-#: Faults that are told apart.
+#: The faults that lead to different gaps.
 _LAST = "the last batch"
 _ZEROS = "there are zeros"
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """``size`` bytes at ``position`` that are no batch.
+    """``size`` bytes at ``position`` without a batch.
 
-    ``preallocated``: zeros to the end of the file, as a broker with ``log.preallocate`` leaves
-    them; ``truncated``: a last batch that was not written to its end; ``damaged``: anything else.
+    A gap is ``preallocated`` (zeros up to the end of the file, which a broker with
+    ``log.preallocate`` leaves), ``truncated`` (an incomplete last batch), or ``damaged``.
     """
 
     position: int
@@ -65,17 +65,17 @@ class Gap(msgspec.Struct, frozen=True):
 
     @property
     def is_problem(self) -> bool:
-        """Whether something is missing: not so in space that is free."""
+        """Whether data is missing; preallocated space is no problem."""
         return self.what != "preallocated"
 
 
 def read_segment(source: Source, *, limit: int = DEFAULT_BATCH_LIMIT) -> Iterator[Batch | Gap]:
-    """The batches of a log segment or snapshot in the order of the file, and what is none.
+    """The batches and gaps of a log segment or snapshot, in the order of the file.
 
-    ``source`` is a path or a stream of bytes, which stays open. ``offset_in_data`` of a batch is
-    its position in the file; one with a fault in it has the ``error`` (its offset counts from the
-    file's start) and the records before that. Raises OSError where the file cannot be read, and
-    nothing for what is in it.
+    ``source`` is a path, or a stream of bytes, which is not closed. ``offset_in_data`` of a batch
+    is its position in the file. A batch with a fault has the ``error``, whose offset counts from
+    the file's start, and the records before the fault. Raises OSError if the file cannot be read,
+    and no other error whatever its bytes.
     """
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
@@ -85,10 +85,10 @@ def read_segment(source: Source, *, limit: int = DEFAULT_BATCH_LIMIT) -> Iterato
 
 
 def topic_of(path: str | os.PathLike[str]) -> str | None:
-    """The topic whose log a segment belongs to, from its folder (``fruit-0``); None if none.
+    """The topic of a segment, from the name of its folder (``fruit-0``); None for other names.
 
-    Folders of logs that are about to go (``fruit-0.ID-delete``) or to come in (``-future``,
-    ``-stray``) count too. Snapshots (``*.checkpoint``) are of the metadata log, wherever they are.
+    Folders of logs that are being deleted (``fruit-0.ID-delete``) or moved (``-future``,
+    ``-stray``) are recognised too. Snapshots (``*.checkpoint``) belong to the metadata log.
     """
     if re.search(r"\.checkpoint(?:\.deleted)?$", Path(path).name):
         return METADATA_TOPIC
@@ -98,7 +98,7 @@ def topic_of(path: str | os.PathLike[str]) -> str | None:
 
 
 class _Window:
-    """The part of a stream that is being looked at; ``position`` is that of its first byte."""
+    """The buffered part of a stream; ``position`` is the file position of its first byte."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -107,7 +107,7 @@ class _Window:
         self.position = 0
 
     def fill(self, size: int) -> int:
-        """Have ``size`` bytes in ``data`` or, where the stream ends before, all; how many."""
+        """Buffer ``size`` bytes, or all up to the end of the stream; returns how many."""
         while len(self.data) < size and not self._ended:
             # In pieces: a length that lies makes no more room than there are bytes.
             piece = self._stream.read(min(max(size - len(self.data), _CHUNK), 1 << 20))
@@ -120,12 +120,12 @@ class _Window:
         self.position += size
 
 
-class _Allowance:
-    """Bytes that a search may check in vain: ``amount`` for each chunk of the file it passes.
+class _ChecksumBudget:
+    """A budget for checksums that fail: ``amount`` bytes for each chunk of the file.
 
-    So checking takes time in proportion to the file, and no false beginning, however long it says
-    that it is, is in the way of what comes chunks later. ``longest`` is the largest single piece;
-    what goes beyond the amount is made up for by the next chunks.
+    With it a search takes time in proportion to the file, and a false batch with a large length
+    does not hide the batches some chunks later. ``longest`` is the largest single piece; a piece
+    above the amount uses up the budget of the next chunks.
     """
 
     def __init__(self, amount: int, longest: int) -> None:
@@ -134,21 +134,22 @@ class _Allowance:
         self._chunk = 0
 
     def take(self, size: int, position: int) -> bool:
-        """Whether ``size`` bytes may be checked, at that position of the file."""
+        """Spend ``size`` bytes at a position of the file. Returns False if the budget is too
+        low."""
         if self.is_spent(position) or size > self._longest:
             return False
         self._left -= size
         return True
 
     def is_spent(self, position: int) -> bool:
-        """Whether nothing is left of it at that position of the file."""
+        """Whether the budget is used up at a position of the file."""
         chunk = position // _CHUNK
         self._left = min(self._left + (chunk - self._chunk) * self._amount, self._amount)
         self._chunk = chunk
         return self._left <= 0
 
     def give_back(self, size: int) -> None:
-        """They were not in vain."""
+        """Return bytes to the budget, after a checksum that was right."""
         self._left += size
 
 
@@ -156,8 +157,8 @@ class _Reader:
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self._window = _Window(stream)
         self._limit = limit
-        self._likely = _Allowance(_CHECKED_LIKELY, limit)
-        self._others = _Allowance(_CHECKED_OTHERS, _CHECKED_OTHERS)
+        self._likely = _ChecksumBudget(_LIKELY_BUDGET_BYTES, limit)
+        self._others = _ChecksumBudget(_OTHER_BUDGET_BYTES, _OTHER_BUDGET_BYTES)
 
     def read(self) -> Iterator[Batch | Gap]:
         window = self._window
@@ -184,7 +185,7 @@ class _Reader:
                 yield from self._search(str(batch.error), skip=1)
 
     def _is_whole(self, size: int) -> bool:
-        """Whether the faulty batch at hand ends where it says."""
+        """Whether the length of the faulty batch at hand is right."""
         if _checksum_holds(self._window.data, 0, size) or self._window.fill(size + 1) == size:
             return True
         self._window.fill(size + _PREFIX)
@@ -198,7 +199,7 @@ class _Reader:
         return self._window.fill(at + _PREFIX) == at or not self._fault(at)
 
     def _size_if_whole(self, at: int) -> int:
-        """The size of the batch that may begin at ``at``; 0 if none can, or not all is there."""
+        """The size of the batch that may begin at ``at``; 0 if none can, or if it is cut off."""
         if self._fault(at):
             return 0
         size = self._size(at)
@@ -216,7 +217,7 @@ class _Reader:
         return batch
 
     def _fault(self, at: int) -> str:
-        """Why no batch begins at ``at`` in the window; "" where one may."""
+        """The reason why no batch can begin at ``at`` in the window; "" if one may."""
         data = self._window.data[at : at + _PREFIX]
         if len(data) < _PREFIX:
             return f"{_LAST} needs {_PREFIX} bytes and more, and {len(data)} are left"
@@ -238,9 +239,9 @@ class _Reader:
         return int.from_bytes(self._window.data[at + 8 : at + 12], "big") + LOG_OVERHEAD
 
     def _search(self, fault: str, *, skip: int = 0) -> Iterator[Gap]:
-        """Pass by what is no batch, up to the next one or the end of the file, and report it.
+        """Report a gap up to the next batch, or to the end of the file.
 
-        ``skip``: bytes at which no batch can begin.
+        No batch can begin in the first ``skip`` bytes.
         """
         window = self._window
         start = window.position
@@ -272,7 +273,7 @@ class _Reader:
             yield self._gap(start, fault, "truncated" if fault.startswith(_LAST) else "damaged")
 
     def _is_vouched_for(self, at: int) -> bool:
-        """Whether a whole batch begins at ``at``, by its checksum and within the allowances."""
+        """Whether a complete batch with a right checksum begins at ``at``, within the budgets."""
         size = self._size_if_whole(at)
         if not size:
             return False
@@ -297,7 +298,7 @@ class _Reader:
 
 
 def _checksum_holds(data: bytearray, start: int, size: int) -> bool:
-    """Whether the batch at ``start`` has the checksum that it says."""
+    """Whether the checksum of the batch at ``start`` is right."""
     view = memoryview(data)[start : start + size]
     try:
         if view[16] == 2:
@@ -308,7 +309,7 @@ def _checksum_holds(data: bytearray, start: int, size: int) -> bool:
 
 
 def _moved(error: KafkaAdminProtoError | None, position: int) -> KafkaAdminProtoError | None:
-    """The error of a batch that was read by itself, as one of the file."""
+    """The error of a single batch, with offset and path in the file."""
     if isinstance(error, DecodeError):
         error.offset += position
         error.path = (error.path or "").removeprefix("batches[0]").removeprefix(".")

@@ -1,4 +1,4 @@
-"""Raw pieces of messages → Arrow arrays: numbers, uuids, texts, and masks over secrets."""
+"""Build Arrow arrays from raw pieces of messages: numbers, uuids, texts, and masked secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
-#: What stands in the place of secret bytes.
+#: The mask that replaces secret bytes.
 MASK_BYTES = MASK.encode()
 #: Characters of a uuid in Kafka's form.
 _UUID_TEXT = 22
@@ -38,9 +38,9 @@ def texts(pieces: list[bytes | None]) -> tuple[pa.Array, bool]:
 
 
 def masked(values: pa.Array, where: pa.Array | None = None) -> pa.Array:
-    """The mask in the place of all values that are not null, or of those ``where`` that is true.
+    """Replace all values that are not null by the mask, or only those ``where`` it is true.
 
-    Of a list it is in the place of each element. What can hold no mask becomes null.
+    In a list each element is replaced. Values of types that cannot hold a mask become null.
     """
     if pa.types.is_list(values.type):
         elements = masked(values.flatten())
@@ -56,7 +56,8 @@ def masked(values: pa.Array, where: pa.Array | None = None) -> pa.Array:
 
 
 def are_secret_names(names: pa.Array) -> pa.Array:
-    """For each name whether a config of that name is a secret; each distinct one is asked once."""
+    """For each name, whether a config of that name is a secret; each distinct name is checked
+    once."""
     encoded = names.dictionary_encode()
     secret = [is_secret_name(name) for name in encoded.dictionary.to_pylist()]
     found = pa.array(secret, pa.bool_()).take(encoded.indices)
@@ -71,7 +72,7 @@ def struct_array(count: int, type_: pa.StructType, children: list[pa.Array]) -> 
 
 
 def list_array(lengths: Any, nulls: Any, values: pa.Array, type_: pa.ListType) -> pa.ListArray:
-    """Lists of these lengths over ``values``; ``nulls`` is None where there are none."""
+    """Lists of these lengths over ``values``; ``nulls`` is None if no list is null."""
     nulls = None if nulls is None else np.asarray(nulls, bool)
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
@@ -81,9 +82,9 @@ def list_array(lengths: Any, nulls: Any, values: pa.Array, type_: pa.ListType) -
 
 
 def spread(dense: pa.Array, places: Any, count: int, absent: Any = None) -> pa.Array:
-    """``dense[i]`` at ``places[i]`` of ``count``, the last where one repeats; else ``absent``.
+    """An array of ``count`` values with ``dense[i]`` at index ``places[i]``, ``absent`` elsewhere.
 
-    ``absent`` is a Python value that the type can hold, None for null.
+    If an index repeats, its last value counts. ``absent`` is a Python value, None for null.
     """
     indices = np.full(count, len(dense), np.int64)
     indices[places] = np.arange(len(dense))

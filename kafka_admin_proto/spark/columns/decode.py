@@ -1,6 +1,6 @@
-"""A binary Arrow array of bodies → structs, or what is wrong with them; no Spark needed.
+"""Decode a binary Arrow array of bodies into structs or errors, without Spark.
 
-What ``from_kafka`` runs in each worker.
+``from_kafka`` runs this in each worker.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from kafka_admin_proto.spark.columns.reader import read_columns
 from kafka_admin_proto.spark.columns.types import arrow_type
 
 Mode = Literal["PERMISSIVE", "FAILFAST"]
-#: Bytes of bodies that become one Arrow array; a batch of more is given out in several.
+#: Bytes of bodies that become one Arrow array; a larger batch becomes several arrays.
 PIECE = 16 << 20
-#: In the place of each secret byte in ``raw``.
+#: Replaces each secret byte in ``raw``.
 _STAR = ord("*")
 ODD_TEXT = "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What is to be read: a message at a ``version``, or at that of each row where it is None."""
+    """The message to read, at a ``version``, or at the version of each row if that is None."""
 
     name: str
     version: int | None
@@ -69,7 +69,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def message_spec(name: str, dialect: str) -> MessageSpec:
-    """The definition; UnknownMessageError where workers would not find it."""
+    """The definition; UnknownMessageError if workers would not find it."""
     if catalog().is_loaded(dialect):
         raise UnknownMessageError(
             f"dialect {dialect!r} was loaded in this process, and Spark's workers do not have it; "
@@ -90,10 +90,10 @@ def value_type(name: str, version: int | None, dialect: str = "kafka") -> pa.Str
 
 
 def decode_array(bodies: pa.Array, versions: pa.Array | None, wanted: Wanted) -> Iterator[pa.Array]:
-    """The results for bodies, in pieces of bounded size.
+    """The results of all bodies, in pieces of bounded size.
 
-    ``versions`` are the rows' own, where ``wanted`` has none. In mode FAILFAST the first fault
-    raises DecodeError, or UnsupportedVersionError for a version that does not exist.
+    ``versions`` has the version of each row if ``wanted`` has none. In mode FAILFAST the first
+    fault raises DecodeError, or UnsupportedVersionError for a version that does not exist.
     """
     for start, stop in pieces(bodies):
         of_rows = None if versions is None else versions[start:stop].to_pylist()
@@ -114,7 +114,7 @@ def pieces(data: pa.Array, limit: int = PIECE) -> Iterator[tuple[int, int]]:
 
 
 class _Piece:
-    """Some rows, and what becomes of them."""
+    """Some rows and their results."""
 
     def __init__(
         self, bodies: list[bytes | None], versions: list[int | None] | None, wanted: Wanted
@@ -191,7 +191,7 @@ class _Piece:
         return found.values, good
 
     def _raw(self, message: Codec[Any] | None, row: int) -> bytes:
-        """The row's bytes, those of secrets as ``*``; all where nobody can tell which they are."""
+        """The row's bytes with ``*`` for secret ones, or for all if secrets cannot be located."""
         body = self.bodies[row] or b""
         if self.wanted.show_secrets:
             return body

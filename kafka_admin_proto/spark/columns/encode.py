@@ -1,7 +1,7 @@
-"""An Arrow array of structs → bodies; no Spark needed. What ``to_kafka`` runs in each worker.
+"""Encode an Arrow array of structs into bodies, without Spark; ``to_kafka`` runs it in each worker.
 
-Columns become the attributes of values, a column at a time; the codec writes the values and says
-what does not fit.
+The attributes of values are filled column by column; then the codec encodes the values, and raises
+the errors for those that do not fit.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 
 def encode_array(values: pa.StructArray, versions: pa.Array | None, wanted: Wanted) -> pa.Array:
-    """The body of each struct, null for a struct that is null.
+    """The body of each struct; null for null.
 
-    ``versions`` are the rows' own, where ``wanted`` has none. Raises EncodeError with the path of
-    what cannot be written, and UnsupportedVersionError.
+    ``versions`` has the version of each row if ``wanted`` has none. Raises EncodeError with the
+    path of a value that cannot be encoded, and UnsupportedVersionError.
     """
     spec = message_spec(wanted.name, wanted.dialect)
     of_rows = [wanted.version] * len(values) if versions is None else versions.to_pylist()
@@ -158,7 +158,7 @@ class _Values:
             ) from None
 
     def _refuse_masks(self, field: FieldSpec, found: dict[str, list[Any]], prefix: str) -> None:
-        """A mask that was written would take the place of the secret in the cluster."""
+        """Raise EncodeError for a mask, which would overwrite the secret in the cluster."""
         values = found[field.name]
         secret = field.sensitive or field.named_by or field.type.element == "records"
         if not secret or field.type.is_array:

@@ -1,6 +1,6 @@
-"""Binary Arrow arrays of payloads and of record batches → structs; no Spark needed.
+"""Decode binary Arrow arrays of payloads and of record batches into structs, without Spark.
 
-What ``frame_header`` and ``from_record_batch`` run in each worker.
+``frame_header`` and ``from_record_batch`` run this in each worker.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HEADER_TYPE = pa.struct(
     ]
 )
 
-#: Of a batch, repeated for each of its records.
+#: The fields of a batch, which each of its records repeats.
 _BATCH_FACTS = {
     "offset_in_data": pa.int32(),
     "size": pa.int32(),
@@ -75,7 +75,7 @@ _PIECE = 16 << 20
 
 
 def header_array(payloads: pa.Array, *, prefix: bool) -> pa.StructArray:
-    """The request header of each payload, null for null; ``prefix``: the size is in front."""
+    """The request header of each payload; null for null. With ``prefix``, the size is in front."""
     rows = [
         None if payload is None else _header(payload, prefix) for payload in payloads.to_pylist()
     ]
@@ -195,7 +195,7 @@ class _Records:
         self.size += len(record.key or b"") + len(record.value or b"") + 64
 
     def _fault(self, facts: tuple[Any, ...], error: str) -> None:
-        """An element that is no record."""
+        """Add an element for a fault, which has no record."""
         self.records.append(_NO_RECORD)
         self.facts.append(facts)
         self.keys.append(None)
@@ -232,5 +232,5 @@ def _none_where(flags: list[bool], values: list[int]) -> list[int | None]:
 
 
 def _as_long(value: int) -> int:
-    """A sum of what the bytes say, wrapped as Java's long does."""
+    """A sum of numbers in the bytes as an int64, which wraps around as Java's long does."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -1,11 +1,11 @@
-"""The columns of what holds nothing else: numbers, uuids, texts, bytes.
+"""The columns of scalar fields: numbers, uuids, texts, bytes.
 
-Each kind of column does three things: ``emit`` the statements that read the next value from the
-bytes ``b`` at ``p`` and keep it, ``undo`` what was kept beyond its first ``count`` values, and
-``build`` the Arrow array. The statements call what ``sinks`` gives, by name; the names depend on
-the message's tree alone, so that one source serves the columns of every batch.
+Each kind of column has three methods: ``emit`` emits the statements that read the next value from
+the bytes ``b`` at ``p`` and store it, ``undo`` drops the values behind the first ``count``, and
+``build`` makes the Arrow array. The statements call the functions of ``sinks`` by name. The names
+depend on the message's tree alone, so that one source serves the columns of every batch.
 
-Reading past the end is found at the end: slices may come short, but ``p`` then stays beyond the
+Reading past the end is detected after a row: slices may be short, but ``p`` is then beyond the
 data, and the row is undone.
 """
 
@@ -33,10 +33,10 @@ _SIZES = {"b": 1, "B": 1, "h": 2, "i": 4}
 
 
 class Shown:
-    """How arrays are built: secrets masked or not; and, noted meanwhile, odd text.
+    """How arrays are built: with secrets masked or not. Text that is not UTF-8 is noted here.
 
-    ``hidden`` in ``build`` has for each instance whether it is about the metadata topic, whose
-    records hold credentials; it is None where that does not matter.
+    The argument ``hidden`` of ``build`` says for each instance whether it is about the metadata
+    topic, whose records hold credentials; it is None if the message has no records.
     """
 
     def __init__(self, *, mask: bool) -> None:
@@ -45,21 +45,21 @@ class Shown:
 
 
 class Column:
-    """What the kinds of columns share. ``name`` is that of its first sink."""
+    """The base of all columns. ``name`` is that of its first sink."""
 
     def __init__(self, names: Names) -> None:
         self.name: str = f"c{next(names)}"
 
     def sinks(self) -> Iterator[tuple[str, Sink]]:
-        """What the statements call, by name."""
+        """The functions that the statements call, by name."""
         raise NotImplementedError
 
     def emit(self, e: ReadEmitter, run: Run | None = None) -> None:
-        """Emit the reading of the next value; ``run`` stands in front of it and is read along."""
+        """Emit the reading of the next value, together with the ``run`` in front of it."""
         raise NotImplementedError
 
     def last(self) -> str:
-        """An expression for the place of the last value among all."""
+        """An expression for the index of the last value."""
         return f"{self.name}n() - 1"
 
     def undo(self, count: int) -> None:
@@ -87,16 +87,16 @@ class Listed(Column):
 
 
 class Ticks(Listed):
-    """One None for each instance of a struct that has no other column to count them by."""
+    """One None for each instance of a struct without other columns, to count the instances."""
 
     def emit(self, e: ReadEmitter, run: Run | None = None) -> None:
         e.line(f"{self.name}(None)")
 
 
 class Run(Column):
-    """Fields of a fixed size that stand side by side, as they are on the wire.
+    """Adjacent fields of fixed size, stored as the bytes on the wire.
 
-    ``padding`` is 1 where the tag count of the struct, which is zero as a rule, is kept with them.
+    ``padding`` is 1 if the struct's tag count, which is nearly always zero, is stored with them.
     """
 
     def __init__(self, names: Names, members: list[tuple[str, FixedType]]) -> None:

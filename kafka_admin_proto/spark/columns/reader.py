@@ -1,9 +1,8 @@
-"""Bodies → Arrow, without an object for each field.
+"""Read bodies into Arrow without a Python object for each field.
 
-A codec's tree becomes one function that walks over a body's bytes and puts each piece into the
-column where it belongs (``column_tree``); numpy and Arrow take the columns apart when all rows
-are read. A row that is not the message is taken back out of all columns and left to the codec,
-which says what is wrong with it.
+A codec's tree becomes one function that scans a body's bytes and appends each piece to its column
+(`tree`). When all rows are read, numpy and Arrow build the arrays. A row with damaged bytes is
+removed from all columns, and the codec then raises the error for it.
 """
 
 from __future__ import annotations
@@ -24,10 +23,11 @@ from kafka_admin_proto.wire.emit import ReadEmitter
 
 
 class Columns:
-    """What was read of some rows.
+    """The result of reading some rows.
 
-    ``values`` has a struct for each row that could be read, in their order; ``rows`` are those,
-    ``errors`` what is wrong with the others. ``invalid_utf8``: some text was not UTF-8.
+    ``values`` has a struct for each row that could be read, in order; ``rows`` are the indices of
+    those rows, and ``errors`` has the errors of the others. ``invalid_utf8`` says that some text
+    was not UTF-8.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ def read_columns(
     for row, body in enumerate(bodies):
         try:
             whole = read(body) == len(body)
-        except Exception:  # whatever it is, the codec says it better
+        except Exception:  # the codec raises the error with path and offset
             whole = False
         if whole:
             rows.append(row)
@@ -71,12 +71,12 @@ def read_columns(
 
 
 def source(codec: Codec[Any]) -> str:
-    """The Python source of what walks over a body."""
+    """The Python source of the function that scans a body."""
     return _emitted(codec)[0]
 
 
 def _emitted(codec: Codec[Any]) -> tuple[str, dict[str, Any]]:
-    """The source of a function that makes the reader into given sinks, and its constants."""
+    """The source of a function that makes the reader for given sinks, and its constants."""
     columns = columns_of(codec.grammar)
     e = ReadEmitter()
     e.line("p = 0")

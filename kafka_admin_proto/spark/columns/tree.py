@@ -1,8 +1,8 @@
 """The columns of a message: structs, arrays, tagged fields, and the scalar fields below them.
 
-Every column has one entry for each instance of its struct; what may be absent (a nullable struct,
-a tagged field) is kept dense, with the places of what is there. ``column_leaves`` says what all
-columns do.
+Every column has one entry for each instance of its struct. Values that may be absent (of a nullable
+struct, of a tagged field) are stored densely, with the indices of the instances that have them.
+`leaves` describes the methods of all columns.
 """
 
 from __future__ import annotations
@@ -49,13 +49,14 @@ _METADATA_ID = topic_id_to_text(METADATA_TOPIC_ID)
 
 
 class Items(Listed):
-    """Arrays: the counts, as they are on the wire, and a column of all items."""
+    """Arrays: the counts as on the wire, and a column of all items."""
 
     def __init__(self, names: Names, wire_type: Array) -> None:
         super().__init__(names)
         self.wire_type = wire_type
         self.items: Column = column_of(wire_type.element, names)
-        self._undone = (0, 0)  # so many counts are settled, and so many items they have
+        #: The first counts that ``undo`` has summed up, and the sum of their items.
+        self._undone = (0, 0)
 
     def sinks(self) -> Iterator[tuple[str, Sink]]:
         yield from super().sinks()
@@ -102,7 +103,8 @@ class Items(Listed):
             self.items.emit(e)
 
     def undo(self, count: int) -> None:
-        # Counts of rows before are settled: each is looked at once, however many rows are undone.
+        # Counts of earlier rows do not change, so each is summed up once, however many rows are
+        # undone.
         start, total = self._undone
         total += int(self._lengths(np.array(self.values[start:count], np.int64)).sum())
         self._undone = (count, total)
@@ -122,13 +124,14 @@ class Items(Listed):
 
 
 class Optional(Listed):
-    """Structs that may be null: for each whether it is there, and a column of those."""
+    """Structs that may be null: a flag for each, and a column of those that are not null."""
 
     def __init__(self, names: Names, wire_type: NullableStruct) -> None:
         super().__init__(names)
         self.wire_type = wire_type
         self.present: Fields = Fields(names, wire_type.struct)
-        self._undone = (0, 0)  # so many flags are settled, and so many of them are true
+        #: The first flags that ``undo`` has counted, and how many of them are true.
+        self._undone = (0, 0)
 
     def sinks(self) -> Iterator[tuple[str, Sink]]:
         yield from super().sinks()
@@ -160,7 +163,7 @@ class Optional(Listed):
 
 
 class Tagged(Listed):
-    """A tagged field: the places of the structs that have it, and a column of its values."""
+    """A tagged field: the indices of the structs that have it, and a column of its values."""
 
     def __init__(self, names: Names, member: Member) -> None:
         super().__init__(names)
@@ -174,7 +177,7 @@ class Tagged(Listed):
         yield from self.present.sinks()
 
     def emit_at(self, e: ReadEmitter, place: str) -> None:
-        """Emit the reading of the value that the struct at ``place`` has."""
+        """Emit the reading of the value of the struct with the index ``place``."""
         e.line(f"{self.name}({place})")
         self.present.emit(e)
 
@@ -194,7 +197,7 @@ class Tagged(Listed):
 class Fields(Column):
     """A struct: its runs and other columns in the order of the wire, then its tagged fields.
 
-    ``flat`` is its only run, where it has no other column before the tags.
+    ``flat`` is the struct's run if it has no other column before the tags.
     """
 
     def __init__(self, names: Names, struct: StructType) -> None:
@@ -312,7 +315,7 @@ class Fields(Column):
     def _hidden(
         self, count: int, types: dict[str, Any], shown: Shown, built: dict[str, pa.Array], of: Any
     ) -> Any:
-        """Which instances are about the metadata topic: by name, by topic id, or by ``of``."""
+        """Which instances are about the metadata topic: by name, by topic id, or as in ``of``."""
         for member, column in self.parts:
             if member is not None and member.attribute in TOPIC_NAMES and isinstance(column, Text):
                 names = column.build(count, types[member.json], shown, None)
@@ -335,7 +338,7 @@ class Fields(Column):
 
 
 class _ColumnOf(Visitor[Names, Column]):
-    """``column_of``, by kind of type; the context are the names."""
+    """Makes the column of each kind of type; the context is the source of names."""
 
     def struct(self, wire_type: StructType, context: Names) -> Column:
         return Fields(context, wire_type)
@@ -356,7 +359,7 @@ class _ColumnOf(Visitor[Names, Column]):
 
 
 def column_of(wire_type: WireType, names: Names) -> Column:
-    """The column of values of that type; TypeError where there is none."""
+    """The column for values of a type; TypeError for a type without columns."""
     return _ColumnOf().visit(wire_type, names)
 
 

@@ -1,7 +1,7 @@
-"""A message's definition → the Arrow type of its values, from which Spark's follows.
+"""The Arrow type of a message's values, from which the Spark type follows.
 
-Fields have Kafka's names in JSON (camelCase), as the ``body`` of frame records has them: one name
-for a field wherever it is looked at, and ``to_json`` of a column gives Kafka's own shape.
+Fields have Kafka's names in JSON (camelCase), as in the ``body`` of frame records. A field thus has
+one name everywhere, and Spark's ``to_json`` of a column gives Kafka's own shape.
 """
 
 from __future__ import annotations
