@@ -76,7 +76,7 @@ __all__ = [
 if TYPE_CHECKING:
     from kafka_admin_proto import messages
     from kafka_admin_proto.classes import load_schemas
-    from kafka_admin_proto.messages import *  # noqa: F403
+    from kafka_admin_proto.messages import *  # noqa: F403  # for type checkers; at run time names are loaded when asked for
     from kafka_admin_proto.protocol.error_codes import ErrorCode, error_code
 
     __all__ += messages.__all__

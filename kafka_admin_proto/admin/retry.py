@@ -160,5 +160,6 @@ async def retry_batches(
 def _with_note(result: R, error: KafkaAdminProtoError) -> R:
     said = f"{result.message}; " if result.message else ""
     note = f"{said}asked again, and that failed: {error}"
+    # ItemResult is a protocol, and mypy cannot know that all results are Structs.
     replaced: R = msgspec.structs.replace(result, message=note)  # type: ignore[type-var]
     return replaced

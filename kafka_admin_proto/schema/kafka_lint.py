@@ -161,13 +161,13 @@ class _LintReader(DefinitionReader):
             self._path.pop()
 
     def make(self, what: type[_Spec], data: Any, **parts: Any) -> _Spec:
-        spec = _UNCHECKED[what](**parts)
+        spec: _Spec = _UNCHECKED[what](**parts)
         readable = not self._broken if what is MessageSpec else id(data) not in self._broken
         if readable and isinstance(data, _Object):
             for error in spec.faults():
                 place = error.field.place if isinstance(error.field, _Name) else data.place
                 self.slip(place, error)
-        return spec  # type: ignore[no-any-return]
+        return spec
 
     def check_tags(self, spec: MessageSpec, data: Any) -> None:
         if not self._broken:

@@ -47,6 +47,7 @@ def compiled_engine(message: MessageType) -> Engine | None:
     if node is None:
         return None
     try:
-        return compiled.Engine(node)  # type: ignore[no-any-return]
+        engine: Engine = compiled.Engine(node)
     except ValueError:
         return None
+    return engine

@@ -258,7 +258,10 @@ def test_a_transient_error_is_asked_again_until_the_time_is_over() -> None:
 
     async def run() -> None:
         cluster = ScriptedCluster([1])
-        fails = lambda request, broker: ListGroupsResponse(error_code=loading)  # noqa: E731
+
+        def fails(request: Any, broker: Any) -> ListGroupsResponse:
+            return ListGroupsResponse(error_code=loading)
+
         cluster.on(ListGroupsRequest, fails, fails, lambda request, broker: groups("a"))
         async with cluster, session(cluster.bootstrap) as client:
             assert (await list_groups(client)).body == groups("a")

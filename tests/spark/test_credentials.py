@@ -13,11 +13,11 @@ from tests.spark.needs import require
 
 require("pyarrow")
 
-from kafka_admin_proto.capture.frames import DecodedFrame  # noqa: E402
-from kafka_admin_proto.capture.options import DecodeOptions  # noqa: E402
-from kafka_admin_proto.spark.tables.frame_rows import FrameRows  # noqa: E402
-from kafka_admin_proto.spark.tables.schemas import DECODED  # noqa: E402
-from tests.capture.credentials import (  # noqa: E402
+from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.spark.tables.frame_rows import FrameRows
+from kafka_admin_proto.spark.tables.schemas import DECODED
+from tests.capture.credentials import (
     LOGINS,
     Leaks,
     Login,
@@ -26,7 +26,7 @@ from tests.capture.credentials import (  # noqa: E402
     with_flips,
     without_packets,
 )
-from tests.capture.packets import Packet, pcap  # noqa: E402
+from tests.capture.packets import Packet, pcap
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

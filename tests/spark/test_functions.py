@@ -1,7 +1,5 @@
 """Column functions in a real Spark session."""
 
-# ruff: noqa: E402 - what needs Spark is imported once it is there
-
 from __future__ import annotations
 
 import random

@@ -94,6 +94,7 @@ async def ask_brokers(
     for item in lost:
         result = results[item]
         error, message = with_repetition((result.error, result.message), True, own_doing)
+        # ItemResult is a protocol, and mypy cannot know that all results are Structs.
         noted: R = msgspec.structs.replace(  # type: ignore[type-var]
             result, error=error, message=message
         )

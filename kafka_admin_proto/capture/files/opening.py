@@ -104,6 +104,7 @@ def _decompressed(stream: _Replayed, head: bytes) -> ByteStream:
     if head.startswith(_GZIP_MAGIC):
         import gzip
 
+        # GzipFile only calls ``read``, and its annotation asks for more methods.
         return gzip.GzipFile(fileobj=stream)  # type: ignore[call-overload,no-any-return]
     if head.startswith(_XZ_MAGIC):
         return _Xz(stream)

@@ -81,6 +81,7 @@ def _throttled(response: Message, version: int, throttle_ms: int) -> None:
     """Say so, where the response has a place for it at this version."""
     for field in fields_of(response):
         if field.name == "ThrottleTimeMs" and version in field.versions:
+            # This message has the field, which the base class of messages does not.
             response.throttle_time_ms = throttle_ms  # type: ignore[attr-defined]
 
 

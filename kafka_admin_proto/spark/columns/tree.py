@@ -212,9 +212,8 @@ class Fields(Column):
             else:
                 self.parts.append((member, column_of(wire_type, names)))
                 run = []
-        self.flat: Run | None = None
-        if [type(column) for _, column in self.parts] == [Run]:
-            self.flat = self.parts[0][1]  # type: ignore[assignment]  # the line above says so
+        first = self.parts[0][1] if len(self.parts) == 1 else None
+        self.flat: Run | None = first if isinstance(first, Run) else None
         self.tagged: list[Tagged] = []
         self.unknown: UnknownTags | None = None
         if struct.tagged is not None:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -113,7 +114,10 @@ def test_options(tmp_path: Path, arguments: list[str], said: str) -> None:
 
 def test_without_spark(tmp_path: Path) -> None:
     find = importlib.util.find_spec
-    gone = lambda name, *more: None if name == "pyspark" else find(name, *more)  # noqa: E731
+
+    def gone(name: str, *more: Any) -> Any:
+        return None if name == "pyspark" else find(name, *more)
+
     with patch("importlib.util.find_spec", gone):
         said = refused(SAMPLE, "--out", tmp_path / "out")
     assert "pip install 'kafka-admin-proto[spark]'" in said

@@ -82,7 +82,10 @@ def kafka_python(side: Side) -> Shown:
         from kafka.admin import NewTopic
 
         topic = NewTopic("kp", replica_assignments=_ASSIGNMENT, topic_configs={"retention.ms": "9"})
-        create = lambda: admin.create_topics([topic])  # noqa: E731
+
+        def create() -> Any:
+            return admin.create_topics([topic])
+
         steps.ask("versions", lambda: admin.config["api_version"])
         steps.ask("create", create, changes=True)
         steps.ask("again", create)
@@ -214,8 +217,7 @@ def confluent_kafka(side: Side) -> Shown:
         ]
 
     steps.ask("describe", described)
-    nodes = lambda: sorted(n.id for n in admin.describe_cluster().result(20).nodes)  # noqa: E731
-    steps.ask("cluster", nodes)
+    steps.ask("cluster", lambda: sorted(n.id for n in admin.describe_cluster().result(20).nodes))
     steps.ask("groups", lambda: len(admin.list_consumer_groups().result(20).valid))
     steps.ask("users", lambda: sorted(admin.describe_user_scram_credentials().result(20)))
     steps.ask("metadata", lambda: "ck" in admin.list_topics(timeout=20).topics)

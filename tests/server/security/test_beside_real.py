@@ -138,7 +138,7 @@ def refused(made: Certificates) -> list[Attempt]:
 @pytest.mark.parametrize("name", CLIENTS)
 def test_ways_in(both: Both, name: str) -> None:
     for attempt in ways_in(both.certificates):
-        asked = both.ask(attempt.listener, lambda at: report(CLIENTS[name], at, attempt))  # noqa: B023
+        asked = both.ask(attempt.listener, lambda at: report(CLIENTS[name], at, attempt))  # noqa: B023  # called within the turn
         assert asked == (["in"], ["in"]), attempt
 
 
@@ -168,7 +168,7 @@ def test_what_clients_report(both: Both, name: str) -> None:
 def test_exchanges(both: Both, listener: str) -> None:
     wrong = []
     for steps in AGAIN if listener == "SESSIONS" else EXCHANGES:
-        real, ours = both.ask(listener, lambda at: play(at, steps))  # noqa: B023
+        real, ours = both.ask(listener, lambda at: play(at, steps))  # noqa: B023  # called within the turn
         wrong += [(steps, real, ours)] if real != ours else []
     assert wrong == []
 

@@ -14,19 +14,19 @@ from tests.spark.needs import require
 
 pa = require("pyarrow")
 
-from kafka_admin_proto import DecodeError, EncodeError, codec  # noqa: E402
-from kafka_admin_proto.codec import Codec  # noqa: E402
-from kafka_admin_proto.schema.catalog import catalog  # noqa: E402
-from kafka_admin_proto.spark.columns.arrow_arrays import masked  # noqa: E402
-from kafka_admin_proto.spark.columns.decode import Wanted, decode_array, pieces  # noqa: E402
-from kafka_admin_proto.spark.columns.encode import encode_array  # noqa: E402
-from kafka_admin_proto.spark.columns.reader import source  # noqa: E402
-from kafka_admin_proto.spark.columns.tree import column_of  # noqa: E402
-from kafka_admin_proto.testing import messages  # noqa: E402
-from kafka_admin_proto.wire.base import WireType  # noqa: E402
-from tests.everything import DRAFTS, SHIPPED, each_layout, sample  # noqa: E402
-from tests.spark.expected import binary, row_of, same  # noqa: E402
-from tools.oracles.damage import with_wrong_lengths  # noqa: E402
+from kafka_admin_proto import DecodeError, EncodeError, codec
+from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.spark.columns.arrow_arrays import masked
+from kafka_admin_proto.spark.columns.decode import Wanted, decode_array, pieces
+from kafka_admin_proto.spark.columns.encode import encode_array
+from kafka_admin_proto.spark.columns.reader import source
+from kafka_admin_proto.spark.columns.tree import column_of
+from kafka_admin_proto.testing import messages
+from kafka_admin_proto.wire.base import WireType
+from tests.everything import DRAFTS, SHIPPED, each_layout, sample
+from tests.spark.expected import binary, row_of, same
+from tools.oracles.damage import with_wrong_lengths
 
 
 def decoded(rows: list[bytes | None], wanted: Wanted, versions: Any = None) -> list[Any]:

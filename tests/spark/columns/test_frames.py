@@ -13,26 +13,26 @@ from tests.spark.needs import require
 
 pa = require("pyarrow")
 
-from kafka_admin_proto import DecodeError, codec  # noqa: E402
-from kafka_admin_proto.protocol import read_request, write_request  # noqa: E402
-from kafka_admin_proto.records.batches.batches import (  # noqa: E402
+from kafka_admin_proto import DecodeError, codec
+from kafka_admin_proto.protocol import read_request, write_request
+from kafka_admin_proto.records.batches.batches import (
     DEFAULT_DECOMPRESSED_LIMIT,
     Batch,
     Record,
     read_records,
     write_batch,
 )
-from kafka_admin_proto.records.metadata.records import write_metadata_value  # noqa: E402
-from kafka_admin_proto.spark.columns import frames as column_frames  # noqa: E402
-from kafka_admin_proto.spark.columns.frames import (  # noqa: E402
+from kafka_admin_proto.records.metadata.records import write_metadata_value
+from kafka_admin_proto.spark.columns import frames as column_frames
+from kafka_admin_proto.spark.columns.frames import (
     HEADER_TYPE,
     RECORDS_TYPE,
     header_array,
     records_array,
 )
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8  # noqa: E402
-from tests.records.values import batches  # noqa: E402
-from tests.spark.expected import binary  # noqa: E402
+from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from tests.records.values import batches
+from tests.spark.expected import binary
 
 
 def headers(rows: list[bytes | None], *, prefix: bool = False) -> list[Any]:
