@@ -29,7 +29,7 @@ from kafka_admin_proto.spark.ingest.exchange import (
     read_chunks,
     run_tasks,
 )
-from kafka_admin_proto.spark.sinks.data_files import DataFile, Location, gathered
+from kafka_admin_proto.spark.sinks.data_files import DataFile, Location
 from kafka_admin_proto.spark.tables.client_uses import USES, ClientUses
 from kafka_admin_proto.spark.tables.days import DAY_US, FIRST_DAY, LAST_DAY
 from kafka_admin_proto.spark.tables.decode_flows import decode_chunks
@@ -46,8 +46,8 @@ from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, NamedTopics
 #: The keys of groups of frames without a time, and without an api.
 NO_DATE, NO_API = "unknown", "none"
 _EPOCH = date(1970, 1, 1).toordinal()
-#: Bytes of frames that a task takes at a time.
-_AT_ONCE = 16 * 1024 * 1024
+#: Bytes of frames that wait in memory, to be staged together.
+_WAITING_BYTES = 16 * 1024 * 1024
 #: Bytes of frames that waited which are one file of the table, and how many files each core has to
 #: write at least, so that all are busy.
 _FILE_BYTES = 512 * 1024 * 1024
@@ -140,8 +140,8 @@ def stage(batches: Iterable[pa.RecordBatch], folder: str, location: Location) ->
     Another try of the task has other files; what the one that counts has staged is collected.
     """
     with Stage(folder, location) as staged:
-        for decoded in gathered(batches, _AT_ONCE):
-            staged.add(pa.concat_batches(decoded).cast(DECODED))
+        for decoded in batches:
+            staged.add(decoded.cast(DECODED))
     return staged.result()
 
 
@@ -151,6 +151,8 @@ class Stage:
     def __init__(self, folder: str, location: Location) -> None:
         self._frames = FrameWriter(location)
         self._file: FrameFile | None = None
+        self._waiting: list[pa.RecordBatch] = []
+        self._waiting_bytes = 0
         self._name = f"{folder}/{uuid.uuid4().hex}"
         self._writers: dict[str, pa.RecordBatchFileWriter] = {}
         self._groups: list[Group] = []
@@ -172,7 +174,8 @@ class Stage:
     def _finish(self) -> None:
         self._file, few = self._frames.finish()
         for frames in few:
-            self._keep(frames)
+            self._wait(frames)
+        self._keep()
         uses = self._uses.take()
         if uses.num_rows:
             self._write("clients", uses.combine_chunks().to_batches()[0])
@@ -200,12 +203,21 @@ class Stage:
             self._write("problems", problems.select(STAGED["problems"].names))
         pending = self._frames.add(frames, self._topics)
         if pending is not None:
-            self._keep(pending)
+            self._wait(pending)
 
-    def _keep(self, frames: pa.RecordBatch) -> None:
-        """Stage frames until all names of topics are known."""
-        for day, api, part in _by_key(frames.select(_STAGED.names)):
-            self._write("frames", part, day, api)
+    def _wait(self, frames: pa.RecordBatch) -> None:
+        """Take frames that wait until all names of topics are known."""
+        self._waiting.append(frames.select(_STAGED.names).cast(_STAGED))
+        self._waiting_bytes += frames.nbytes
+        if self._waiting_bytes >= _WAITING_BYTES:
+            self._keep()
+
+    def _keep(self) -> None:
+        """Stage the frames that wait."""
+        if self._waiting:
+            for day, api, part in _by_key(pa.concat_batches(self._waiting)):
+                self._write("frames", part, day, api)
+        self._waiting, self._waiting_bytes = [], 0
 
     def add_derived(self, table: str, row: dict[str, Any]) -> None:
         """Stage a row of `DERIVED`, or of ``problems``."""
@@ -242,7 +254,6 @@ _derived = msgspec.msgpack.Decoder(list[tuple[str, dict[str, Any]]])
 
 def _by_key(frames: pa.RecordBatch) -> Iterator[tuple[str, str, pa.RecordBatch]]:
     """The frames of each date and api."""
-    frames = frames.cast(_STAGED)
     days = np.floor_divide(frames["ts"].cast(pa.int64()).fill_null(_NO_TIME).to_numpy(), DAY_US)
     apis = frames["api"].fill_null(NO_API).dictionary_encode()
     codes = apis.indices.to_numpy()

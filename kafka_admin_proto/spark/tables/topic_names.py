@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_admin_proto.capture.connection.topic_names import MAX_TOPICS
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
@@ -67,14 +68,15 @@ def names_in_frames(frames: pa.RecordBatch, names: NamedTopics) -> FrameNames:
 
     Null where there is none, and in lines of request logs, whose order is not known.
     """
-    rows: list[list[tuple[str, str]] | None] = []
+    rows: list[list[tuple[str, str]] | None] = [None] * frames.num_rows
     used: set[tuple[str, str]] = set()
     pending: list[int] = []
-    columns = (frames[name].to_pylist() for name in ("topic_ids", "line", "packet_ordinal"))
-    for number, (ids, line, ordinal) in enumerate(zip(*columns, strict=True)):
-        if not ids or line is not None:
-            rows.append(None)
-            continue
+    has_ids = pc.greater(pc.list_value_length(frames["topic_ids"]), 0)
+    numbers = pc.indices_nonzero(pc.and_(has_ids, pc.is_null(frames["line"])))
+    columns = (frames[name].take(numbers) for name in ("topic_ids", "packet_ordinal"))
+    for number, ids, ordinal in zip(
+        numbers.to_pylist(), *(column.to_pylist() for column in columns), strict=True
+    ):
         found: dict[str, str] = {}
         for each in ids:
             name, since = names.get(each, UNNAMED)
@@ -82,6 +84,7 @@ def names_in_frames(frames: pa.RecordBatch, names: NamedTopics) -> FrameNames:
                 found[each] = name
         if len(found) < len(ids):
             pending.append(number)
-        used.update(found.items())
-        rows.append(list(found.items()) or None)
+        if found:
+            used.update(found.items())
+            rows[number] = list(found.items())
     return FrameNames(pa.array(rows, pa.map_(pa.string(), pa.string())), used, pending)

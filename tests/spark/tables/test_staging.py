@@ -43,7 +43,7 @@ def test_each_frame_is_in_a_group_of_its_day_and_api(
     batches: list[list[tuple[int | None, str | None, str]]], size: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(staging, "_AT_ONCE", size)
+        patch.setattr(staging, "_WAITING_BYTES", size)
         staged = stage(map(batch_of, batches), folder, Location(f"{folder}/tables"))
         assert staged.files == []
         found: Counter[tuple[str, str, str]] = Counter()
