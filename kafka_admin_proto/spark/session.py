@@ -85,7 +85,7 @@ def _is_submitted() -> bool:
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-# The work is Python's: what the second of Java's compilers takes, captures of 2 GB just earn back.
+# The work is Python's: the second of Java's compilers takes seconds and earns nothing back.
 _JAVA_OPTIONS = (
     f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} -XX:+UseParallelGC -XX:TieredStopAtLevel=1"
 )
