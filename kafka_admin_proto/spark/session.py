@@ -114,18 +114,37 @@ def check_java() -> None:
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if java is None:
         raise NoJavaError(f"there is no java on the PATH, and JAVA_HOME is not set. {_HOW}")
+    said = _VERSION.search(_release_file(java)) or _VERSION.search(_version_text(java))
+    if said is None:
+        raise NoJavaError(f"{java} does not say its version. {_HOW}")
+    version = int(said[1]) if said[1] != "1" else int(said[2] or 0)
+    if version < OLDEST_JAVA:
+        raise NoJavaError(f"{java} is Java {version}. {_HOW}")
+
+
+#: As `java -version` prints it, and as it is in the file `release` of a JDK or JRE.
+_VERSION = re.compile(r'(?:version |JAVA_VERSION=)"(\d+)(?:\.(\d+))?')
+
+
+def _release_file(java: str) -> str:
+    """The file that says the version of a Java, without a start of it; "" where there is none."""
+    if not os.access(java, os.X_OK):
+        return ""
+    try:
+        return (Path(java).resolve().parents[1] / "release").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _version_text(java: str) -> str:
+    """What a Java prints of its version. Raises NoJavaError where it does not start."""
     try:
         run = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoJavaError(f"{java} does not start ({error}). {_HOW}") from None
-    said = re.search(r'version "(\d+)(?:\.(\d+))?', run.stderr + run.stdout)
-    if said is None:
-        raise NoJavaError(f"{java} does not say its version. {_HOW}")
-    version = int(said[1]) if said[1] != "1" else int(said[2] or 0)
-    if version < OLDEST_JAVA:
-        raise NoJavaError(f"{java} is Java {version}. {_HOW}")
+    return run.stderr + run.stdout
 
 
 @contextmanager

@@ -1,0 +1,52 @@
+"""The Java that Spark would start: its version is read from a file where there is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafka_admin_proto.spark.session import NoJavaError, check_java
+
+
+def java_home(folder: Path, release: str, says: str) -> Path:
+    """A Java that prints a version, with a file that says one."""
+    (folder / "bin").mkdir()
+    java = folder / "bin" / "java"
+    java.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    java.chmod(0o755)
+    if release:
+        (folder / "release").write_text(f'IMPLEMENTOR="x"\n{release}\n')
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("release", "says", "version"),
+    [
+        ('JAVA_VERSION="17.0.15"', "it was started", None),
+        ('JAVA_VERSION="11.0.2"', "it was started", "11"),
+        ('JAVA_VERSION="1.8.0_292"', "it was started", "8"),
+        ("", 'openjdk version "21.0.1" 2023-10-17', None),
+        ("", 'openjdk version "1.8.0_292"', "8"),
+        ("NO_VERSION=1", 'openjdk version "11.0.2"', "11"),
+    ],
+)
+def test_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str, says: str, version: str | None
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path, release, says)))
+    if version is None:
+        check_java()
+    else:
+        with pytest.raises(NoJavaError, match=f"is Java {version}\\. Spark needs Java 17"):
+            check_java()
+
+
+def test_what_is_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path, "", "hello")))
+    with pytest.raises(NoJavaError, match="does not say its version"):
+        check_java()
+    (tmp_path / "bin" / "java").unlink()
+    (tmp_path / "release").write_text('JAVA_VERSION="17.0.15"\n')
+    with pytest.raises(NoJavaError, match="does not start"):
+        check_java()
