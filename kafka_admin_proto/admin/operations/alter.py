@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -13,7 +12,7 @@ from kafka_admin_proto.admin.alter.instructions import (
     TopicAlteration,
     once_each,
 )
-from kafka_admin_proto.admin.alter.planning import Reading, TopicState, plan_topic
+from kafka_admin_proto.admin.alter.planning import Reading, plan_topic
 from kafka_admin_proto.admin.alter.plans import (
     AddPartitionsStep,
     AlterPlan,
@@ -24,11 +23,10 @@ from kafka_admin_proto.admin.alter.plans import (
     TopicPlan,
 )
 from kafka_admin_proto.admin.errors import BrokerError
+from kafka_admin_proto.admin.operations.alter_states import broker_load, state_after, topic_states
 from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs, ConfigChange
-from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
-from kafka_admin_proto.admin.operations.failures import Failure, failure, failure_of
-from kafka_admin_proto.admin.operations.metadata import metadata_of_names, slices
+from kafka_admin_proto.admin.operations.failures import Failure, failure_of
 from kafka_admin_proto.admin.operations.partitions.creation import (
     CreatePartitions,
     NewPartitions,
@@ -41,7 +39,7 @@ from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
 from kafka_admin_proto.admin.operations.timeouts import live_brokers
 from kafka_admin_proto.admin.operations.waiting import every_broker_sees, every_broker_sees_configs
 from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.errors import KafkaAdminProtoError, UnsupportedVersionError
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 
 #: Seconds for what comes when all of the time is over: 0 would mean not to wait.
@@ -89,20 +87,20 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         live = await live_brokers(self, deadline)
         racks = {broker.id: broker.rack for broker in live.values()}
-        states = await _states(self, batch, deadline)
+        states = await topic_states(self, batch, deadline)
         plans = []
-        load = _load(states.values())
+        load = broker_load(states.values())
         for alteration in batch:
             state = states.get(alteration.name)
             if isinstance(state, TopicPlan):
                 plans.append(state)
                 continue
-            own = _load([state])
+            own = broker_load([state])
             plan = plan_topic(
                 alteration, state, racks, reading=reading, seed=seed, elsewhere=load - own
             )
             plans.append(plan)
-            load = load - own + _load([_after(state, plan)])
+            load = load - own + broker_load([state_after(state, plan)])
         return AlterPlan(reading, plans)
 
     async def run_alter_plan(
@@ -143,84 +141,6 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         )
         left = max(deadline.left, _LEAST_S) if timeout > 0 else timeout
         return await self.run_alter_plan(plan, timeout=left, validate_only=dry_run)
-
-
-async def _states(
-    caller: MovePartitions, batch: list[TopicAlteration], deadline: Deadline
-) -> dict[str, TopicState | TopicPlan]:
-    """The topics as they are, or a plan with the error that keeps one from being read."""
-    names = [each.name for each in batch]
-    found: dict[str, MetadataResponseTopic] = {}
-    for some in slices(names):
-        found |= await metadata_of_names(caller, some, timeout=deadline.left)
-    with_configs = [
-        each.name for each in batch if each.name in found and (each.configs or each.delete_configs)
-    ]
-    configs = await read_overrides(caller, with_configs, timeout=deadline.left)
-    moving = await _moving(caller, found, deadline)
-    states: dict[str, TopicState | TopicPlan] = {}
-    for name, topic in found.items():
-        if topic.error_code:
-            error, message = failure(topic.error_code)
-            states[name] = TopicPlan(name, error=error, message=message)
-            continue
-        partitions = sorted(topic.partitions, key=lambda each: each.partition_index)
-        own = moving.get(name, {})
-        states[name] = TopicState(
-            replicas=[
-                own.get(each.partition_index, list(each.replica_nodes)) for each in partitions
-            ],
-            configs=configs.get(name, {}),
-            reassigning=frozenset(own),
-        )
-    return states
-
-
-async def _moving(
-    caller: MovePartitions, topics: Mapping[str, MetadataResponseTopic], deadline: Deadline
-) -> dict[str, dict[int, list[int]]]:
-    """Partitions that move, by topic, and the replicas that they will have."""
-    asked = [
-        (name, each.partition_index) for name, topic in topics.items() for each in topic.partitions
-    ]
-    moving: dict[str, dict[int, list[int]]] = {}
-    if not asked:
-        return moving
-    try:
-        found = await caller.list_partition_reassignments(asked, timeout=deadline.left)
-    except UnsupportedVersionError:  # before 2.4 clients do not move replicas
-        return moving
-    except BrokerError as refused:
-        # It takes a right to the cluster, which adding partitions and setting configs does not.
-        if refused.error != "CLUSTER_AUTHORIZATION_FAILED":
-            raise
-        return moving
-    for each in found:
-        moving.setdefault(each.topic, {})[each.partition] = each.target
-    return moving
-
-
-def _load(states: Iterable[TopicState | TopicPlan | None]) -> Counter[int]:
-    """How many replicas the topics have on each broker."""
-    return Counter(
-        broker
-        for state in states
-        if isinstance(state, TopicState)
-        for replicas in state.replicas
-        for broker in replicas
-    )
-
-
-def _after(state: TopicState | None, plan: TopicPlan) -> TopicState | None:
-    if state is None:
-        return None
-    replicas = [list(each) for each in state.replicas]
-    for step in plan.steps:
-        if isinstance(step, AddPartitionsStep):
-            replicas += step.assignments
-        elif isinstance(step, ReassignStep):
-            replicas[step.partition] = step.replicas
-    return TopicState(replicas)
 
 
 class _Run:

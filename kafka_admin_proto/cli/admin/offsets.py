@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -21,6 +20,12 @@ from kafka_admin_proto.cli.admin.common.parameters import (
     pattern_of,
 )
 from kafka_admin_proto.cli.admin.groups import NO_SUCH_GROUP
+from kafka_admin_proto.cli.admin.offset_arguments import (
+    TopicPartition,
+    offsets_in_file,
+    partition_offset,
+    time_or_end,
+)
 from kafka_admin_proto.cli.captures.filters import Instant
 
 _OPERATIONS = (
@@ -31,15 +36,6 @@ _OPERATIONS = (
 _RECORDS = ("records:RecordOperations",)
 
 offsets = lazy_group("offsets", "Offsets of logs, and those that groups have committed.")
-
-#: What --time may name, as Kafka's script spells it.
-_TIMES = {
-    "earliest": "earliest", "latest": "latest", "max-timestamp": "max_timestamp",
-    "earliest-local": "earliest_local", "latest-tiered": "latest_tiered",
-    "-2": "earliest", "-1": "latest", "-3": "max_timestamp",
-}  # fmt: skip
-
-_Partition = tuple[str, int]
 
 
 @offsets.command("get", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
@@ -74,7 +70,7 @@ def get(
       kap offsets get orders --time earliest --partitions 0,1
       kap offsets get --topic 'orders-.*' --time 2026-01-31T12:00:00
     """
-    at = _time(when)
+    at = time_or_end(when)
     given = [*names, *topic]
 
     async def ask(client: Any) -> tuple[Any, list[Row]]:
@@ -110,7 +106,7 @@ def reset(
     live: Live,
     group: str,
     topic: tuple[str, ...],
-    partition: tuple[_Partition, ...],
+    partition: tuple[TopicPartition, ...],
     all_topics: bool,
     to: str | None,
     to_offset: int | None,
@@ -218,7 +214,7 @@ def delete(
     live: Live,
     group: str,
     topic: tuple[str, ...],
-    partition: tuple[_Partition, ...],
+    partition: tuple[TopicPartition, ...],
     yes: bool,
 ) -> Answer:
     """Delete committed offsets of a group.
@@ -230,7 +226,7 @@ def delete(
     if not topic and not partition:
         raise click.UsageError("name --topic or --partition")
 
-    async def find(client: Any) -> tuple[list[_Partition], list[Row]]:
+    async def find(client: Any) -> tuple[list[TopicPartition], list[Row]]:
         (committed,) = await client.list_group_offsets({group: None})
         if committed.error is not None:
             return [], [failures.entry(committed.error, committed.message, {"group": group})]
@@ -281,9 +277,9 @@ def delete_records(
     Example:
       kap offsets delete-records orders:0:4711 orders:1:-1
     """
-    wanted = {key: offset for key, offset in map(_place, places)}
+    wanted = {key: offset for key, offset in map(partition_offset, places)}
     if offset_json_file is not None:
-        wanted |= _places_in(offset_json_file)
+        wanted |= offsets_in_file(offset_json_file)
     if not wanted:
         raise click.UsageError("say what to delete: TOPIC:PARTITION:OFFSET, or --offset-json-file")
     confirm(
@@ -317,27 +313,9 @@ def _with_members(group: str, count: int) -> str:
     )
 
 
-def _time(text: str) -> str | int:
-    """What --time says: a name, or milliseconds since 1970. Raises click.UsageError."""
-    if text in _TIMES:
-        return _TIMES[text]
-    if text.isdecimal():
-        return int(text)
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.UsageError(
-            f"--time {text}: expected {', '.join(list(_TIMES)[:5])}, milliseconds since 1970, or a "
-            "time like 2026-01-31T12:00:00"
-        ) from None
-    if found.tzinfo is None:
-        found = found.replace(tzinfo=UTC)
-    return round(found.timestamp() * 1000)
-
-
 async def _partitions(
     client: Any, names: Sequence[str], internal: bool
-) -> tuple[list[_Partition], list[Row]]:
+) -> tuple[list[TopicPartition], list[Row]]:
     """The partitions of topics, all or those named, and entries for names that nothing has."""
     pattern = pattern_of(names) if names else None
     found = await client.list_topics(pattern=pattern, include_internal=internal)
@@ -359,40 +337,10 @@ async def _partitions(
 
 
 async def _ask_offsets(
-    client: Any, wanted: Sequence[_Partition], when: str | int
-) -> Mapping[_Partition, Row]:
+    client: Any, wanted: Sequence[TopicPartition], when: str | int
+) -> Mapping[TopicPartition, Row]:
     found = await client.list_offsets(dict.fromkeys(wanted, when)) if wanted else []
     return {(each.topic, each.partition): msgspec.to_builtins(each) for each in found}
-
-
-def _place(text: str) -> tuple[_Partition, int]:
-    parts = text.rsplit(":", 2)
-    try:
-        topic, partition, offset = parts
-        found = (topic, int(partition)), int(offset)
-    except ValueError:
-        raise click.UsageError(
-            f"{text!r}: expected TOPIC:PARTITION:OFFSET, as in orders:0:4711"
-        ) from None
-    if found[1] < -1 or found[0][1] < 0 or not topic:
-        raise click.UsageError(f"{text!r}: offsets are 0 or more, or -1 for the end of the log")
-    return found
-
-
-def _places_in(file: str) -> dict[_Partition, int]:
-    import json
-
-    try:
-        with click.open_file(file, encoding="utf-8") as source:
-            rows = json.load(source)["partitions"]
-        return {(row["topic"], int(row["partition"])): int(row["offset"]) for row in rows}
-    except OSError as error:
-        raise click.UsageError(f"cannot read {file}: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise click.UsageError(
-            f"{file}: {error!r}; expected "
-            '{"partitions": [{"topic": "orders", "partition": 0, "offset": 4711}]}'
-        ) from None
 
 
 def _errors(items: Sequence[Row]) -> list[Row]:

@@ -24,6 +24,16 @@ from kafka_admin_proto.cli.admin.common.parameters import (
     is_pattern,
     pattern_of,
 )
+from kafka_admin_proto.cli.admin.topic_rows import (
+    absent_topics,
+    changed_answer,
+    keep_partitions,
+    name_by_id,
+    names_for,
+    partition_rows,
+    topic_title,
+    topics_text,
+)
 
 if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
@@ -113,7 +123,7 @@ def create(
         if existed:
             item["error"] = None
         item["existed"] = existed
-    return _changed(items, "would create" if dry_run else "created", {"dry_run": dry_run})
+    return changed_answer(items, "would create" if dry_run else "created", {"dry_run": dry_run})
 
 
 @topics.command(
@@ -161,7 +171,7 @@ def delete(
         return Answer(document={"topics": []}, tables=(), notes=["no topic matches"])
     wanted = [*plain, *topic_id]
     confirm(
-        f"Delete {_count(wanted)} and all their records?"
+        f"Delete {topics_text(wanted)} and all their records?"
         if len(wanted) > 1
         else f"Delete topic {wanted[0]} and all its records?",
         yes=yes,
@@ -172,7 +182,7 @@ def delete(
             plain, topic_ids=topic_id, if_exists=if_exists, timeout=live.timeout
         )
     )
-    return _changed(msgspec.to_builtins(results), "deleted", {"dry_run": False}, live)
+    return changed_answer(msgspec.to_builtins(results), "deleted", {"dry_run": False}, live)
 
 
 def _would_delete(
@@ -188,7 +198,7 @@ def _would_delete(
             "partitions": len(each["partitions"]),
             "error": None if unknown and if_exists else error, "message": message,
         })  # fmt: skip
-    return _changed(items, "would delete", {"dry_run": True}, live)
+    return changed_answer(items, "would delete", {"dry_run": True}, live)
 
 
 def _described(
@@ -287,18 +297,21 @@ def describe(
         )
     )
     items: list[Row] = msgspec.to_builtins(found)
-    absent = [] if pattern is None else _absent(given, items)
+    absent = [] if pattern is None else absent_topics(given, items)
     if under_replicated_partitions:
-        _keep_partitions(items, lambda each: len(each["isr"]) < len(each["replicas"]))
+        keep_partitions(items, lambda each: len(each["isr"]) < len(each["replicas"]))
     if unavailable_partitions:
-        _keep_partitions(items, lambda each: each["leader"] is None or each["leader"] < 0)
+        keep_partitions(items, lambda each: each["leader"] is None or each["leader"] < 0)
     if topics_with_overrides:
         items = [item for item in items if item["configs"] or item["error"]]
     errors = [*absent, *failures.entries("topic", items)]
-    _name_by_id(errors, items)
-    failures.near_misses(errors, "topic", _names_for(errors, live))
-    tables = [Table(rows=_partition_rows(item), title=_title(item), hidden=("topic", "topic_id"))
-              for item in items if not item["error"]]  # fmt: skip
+    name_by_id(errors, items)
+    failures.near_misses(errors, "topic", names_for(errors, live))
+    tables = [
+        Table(rows=partition_rows(item), title=topic_title(item), hidden=("topic", "topic_id"))
+        for item in items
+        if not item["error"]
+    ]
     return Answer(
         document={"topics": items},
         tables=tables,
@@ -317,106 +330,3 @@ def all_names(
     if twice := [name for place, name in enumerate(found) if name in found[:place]]:
         raise click.UsageError(f"topic {twice[0]} is named twice")
     return found
-
-
-def _changed(items: list[Row], done: str, about: Row, live: Live | None = None) -> Answer:
-    """The answer of what changes topics: one item for each."""
-    errors = [*failures.entries("topic", items), *failures.incomplete("topic", items)]
-    _name_by_id(errors, items)
-    if live is not None:
-        failures.near_misses(errors, "topic", _names_for(errors, live))
-    fine = [item for item in items if not item["error"] and not item.get("existed")]
-    return Answer(
-        document={"topics": items, **about},
-        tables=[Table(rows=[_changed_row(item) for item in items],
-                      hidden=("error", "message"))],
-        errors=errors,
-        notes=[f"{done} {_count(fine)}"] if not errors or fine else [],
-    )  # fmt: skip
-
-
-def _absent(names: Sequence[str], items: Sequence[Row]) -> list[Row]:
-    """An entry for each name, which is no regular expression, that no topic has."""
-    from kafka_admin_proto.admin.operations.failures import error_name, failure
-    from kafka_admin_proto.admin.operations.metadata import UNKNOWN_TOPIC_OR_PARTITION as UNKNOWN
-
-    there = {item["name"] for item in items}
-    return [
-        failures.entry(error_name(UNKNOWN), failure(UNKNOWN)[1], {"topic": name})
-        for name in names
-        if not is_pattern(name) and name not in there
-    ]
-
-
-def _name_by_id(errors: Sequence[Row], items: Sequence[Row]) -> None:
-    """Give the errors of topics without a name their topic's id in its place."""
-    ids = iter([item["topic_id"] for item in items if item["error"] and item["name"] is None])
-    for error in errors:
-        if error["topic"] is None:
-            error["topic"] = next(ids, None)
-
-
-def _changed_row(item: Row) -> Row:
-    configs = item.get("configs") or []
-    own = {each["name"]: each["value"] for each in configs if not each["is_default"]}
-    return {
-        "topic": item["name"],
-        "topic_id": item["topic_id"],
-        "partitions": item.get("partitions"),
-        "replication_factor": item.get("replication_factor"),
-        "configs": own,
-        "error": item["error"],
-        "message": item["message"],
-    }
-
-
-def _names_for(errors: Sequence[Row], live: Live) -> list[str]:
-    """Names of all topics where an error asks for near misses."""
-    if not any(each["error"] == "UNKNOWN_TOPIC_OR_PARTITION" for each in errors):
-        return []
-    return [each.name for each in live.ask(lambda client: client.list_topics())]
-
-
-def _keep_partitions(items: list[Row], wanted: Any) -> None:
-    for item in items:
-        item["partitions"] = [each for each in item["partitions"] if wanted(each)]
-    items[:] = [item for item in items if item["partitions"] or item["error"]]
-
-
-def _title(item: Row) -> str:
-    parts = [f"topic {item['name']}"]
-    if item["topic_id"]:
-        parts.append(f"id {item['topic_id']}")
-    if item["internal"]:
-        parts.append("internal")
-    if item["configs"]:
-        parts.append("configs " + " ".join(f"{k}={v}" for k, v in item["configs"].items()))
-    return ", ".join(parts)
-
-
-def _partition_rows(item: Row) -> list[Row]:
-    return [
-        {
-            "topic": item["name"],
-            "topic_id": item["topic_id"],
-            "partition": each["partition"],
-            "leader": each["leader"],
-            "replicas": each["replicas"],
-            "isr": each["isr"],
-            "offline": each["offline"],
-            "elr": each["elr"],
-            "last_known_elr": each["last_known_elr"],
-            "leader_epoch": each["leader_epoch"],
-            "lag": _lag(each["lag"]),
-            "error": each["error"],
-        }
-        for each in item["partitions"]
-    ]
-
-
-def _lag(replicas: list[Row] | None) -> Row | None:
-    return None if replicas is None else {str(each["broker"]): each["lag"] for each in replicas}
-
-
-def _count(items: Sequence[Any]) -> str:
-    return f"{len(items)} topic{'s' * (len(items) != 1)}"

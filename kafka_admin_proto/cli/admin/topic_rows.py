@@ -1,0 +1,119 @@
+"""Answers of the topic commands as rows, titles and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka_admin_proto.cli.admin.common import failures
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.parameters import (
+    is_pattern,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+def changed_answer(items: list[Row], done: str, about: Row, live: Live | None = None) -> Answer:
+    """The answer of what changes topics: one item for each."""
+    errors = [*failures.entries("topic", items), *failures.incomplete("topic", items)]
+    name_by_id(errors, items)
+    if live is not None:
+        failures.near_misses(errors, "topic", names_for(errors, live))
+    fine = [item for item in items if not item["error"] and not item.get("existed")]
+    return Answer(
+        document={"topics": items, **about},
+        tables=[Table(rows=[_changed_row(item) for item in items],
+                      hidden=("error", "message"))],
+        errors=errors,
+        notes=[f"{done} {topics_text(fine)}"] if not errors or fine else [],
+    )  # fmt: skip
+
+
+def absent_topics(names: Sequence[str], items: Sequence[Row]) -> list[Row]:
+    """An entry for each name, which is no regular expression, that no topic has."""
+    from kafka_admin_proto.admin.operations.failures import error_name, failure
+    from kafka_admin_proto.admin.operations.metadata import UNKNOWN_TOPIC_OR_PARTITION as UNKNOWN
+
+    there = {item["name"] for item in items}
+    return [
+        failures.entry(error_name(UNKNOWN), failure(UNKNOWN)[1], {"topic": name})
+        for name in names
+        if not is_pattern(name) and name not in there
+    ]
+
+
+def name_by_id(errors: Sequence[Row], items: Sequence[Row]) -> None:
+    """Give the errors of topics without a name their topic's id in its place."""
+    ids = iter([item["topic_id"] for item in items if item["error"] and item["name"] is None])
+    for error in errors:
+        if error["topic"] is None:
+            error["topic"] = next(ids, None)
+
+
+def _changed_row(item: Row) -> Row:
+    configs = item.get("configs") or []
+    own = {each["name"]: each["value"] for each in configs if not each["is_default"]}
+    return {
+        "topic": item["name"],
+        "topic_id": item["topic_id"],
+        "partitions": item.get("partitions"),
+        "replication_factor": item.get("replication_factor"),
+        "configs": own,
+        "error": item["error"],
+        "message": item["message"],
+    }
+
+
+def names_for(errors: Sequence[Row], live: Live) -> list[str]:
+    """Names of all topics where an error asks for near misses."""
+    if not any(each["error"] == "UNKNOWN_TOPIC_OR_PARTITION" for each in errors):
+        return []
+    return [each.name for each in live.ask(lambda client: client.list_topics())]
+
+
+def keep_partitions(items: list[Row], wanted: Any) -> None:
+    for item in items:
+        item["partitions"] = [each for each in item["partitions"] if wanted(each)]
+    items[:] = [item for item in items if item["partitions"] or item["error"]]
+
+
+def topic_title(item: Row) -> str:
+    parts = [f"topic {item['name']}"]
+    if item["topic_id"]:
+        parts.append(f"id {item['topic_id']}")
+    if item["internal"]:
+        parts.append("internal")
+    if item["configs"]:
+        parts.append("configs " + " ".join(f"{k}={v}" for k, v in item["configs"].items()))
+    return ", ".join(parts)
+
+
+def partition_rows(item: Row) -> list[Row]:
+    return [
+        {
+            "topic": item["name"],
+            "topic_id": item["topic_id"],
+            "partition": each["partition"],
+            "leader": each["leader"],
+            "replicas": each["replicas"],
+            "isr": each["isr"],
+            "offline": each["offline"],
+            "elr": each["elr"],
+            "last_known_elr": each["last_known_elr"],
+            "leader_epoch": each["leader_epoch"],
+            "lag": _lag(each["lag"]),
+            "error": each["error"],
+        }
+        for each in item["partitions"]
+    ]
+
+
+def _lag(replicas: list[Row] | None) -> Row | None:
+    return None if replicas is None else {str(each["broker"]): each["lag"] for each in replicas}
+
+
+def topics_text(items: Sequence[Any]) -> str:
+    return f"{len(items)} topic{'s' * (len(items) != 1)}"
