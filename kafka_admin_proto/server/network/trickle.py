@@ -68,7 +68,7 @@ class ClientReads:
     def __init__(self, trickle: TrickleReads) -> None:
         self._trickle = trickle
         self._transport: asyncio.Transport | None = None
-        #: The client's socket; -1 where it may not be watched, as with TLS.
+        #: The socket; -1 where it may not be watched, as where another transport does TLS on it.
         self._fd = -1
         #: Pieces of requests that came in a row, each a small one.
         self.small_pieces: int = 0

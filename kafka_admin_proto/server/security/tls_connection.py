@@ -10,7 +10,7 @@ import asyncio
 import ssl
 from typing import TYPE_CHECKING, Any
 
-from kafka_admin_proto.server.network.transports import release
+from kafka_admin_proto.server.network.trickle import ClientReads
 from kafka_admin_proto.server.security.subjects import NameRules, subject_of
 
 if TYPE_CHECKING:
@@ -44,8 +44,11 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         self._buffer = buffer
         self._names = names
         self._socket: asyncio.Transport | None = None
+        self._reads = ClientReads(inner.service.trickle)
         self._shaken = False
         self._paused = False
+        #: Whether the last bytes that came were no whole TLS record.
+        self._partial = False
 
     # The protocol of the socket.
 
@@ -53,11 +56,12 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         """A client is there, and the handshake comes first."""
         assert isinstance(transport, asyncio.Transport)
         self._socket = transport
+        self._reads.begin(transport)
         self._inner.connection_made(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
-        release(self._socket)
+        self._reads.end()
         self._socket = None
         self._reader.connection_lost(exc)
 
@@ -67,8 +71,15 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes of the client are there."""
+        before = self._partial or self._inner.unfinished_bytes > 0
         self._received.write(self._buffer[:nbytes])
+        self._partial = True
         self._read()
+        after = self._partial or self._inner.unfinished_bytes > 0
+        if before or after or self._reads.small_pieces:
+            self._reads.count(nbytes, whole=not before and not after)
+            if not self._paused:
+                self._reads.resume()
 
     def eof_received(self) -> bool:
         """The client sends no more; the socket is closed."""
@@ -120,14 +131,13 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
     def pause_reading(self) -> None:
         """Leave what comes where it is."""
         self._paused = True
-        if self._socket is not None:
-            self._socket.pause_reading()
+        self._reads.pause()
 
     def resume_reading(self) -> None:
         """Read on, what was decrypted already too."""
         self._paused = False
         if self._socket is not None:
-            self._socket.resume_reading()
+            self._reads.resume()
             asyncio.get_running_loop().call_soon(self._read)
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
@@ -140,7 +150,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         return 0 if self._socket is None else self._socket.get_write_buffer_size()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """What the socket says. The socket itself is not for others: its bytes are encrypted."""
+        """What the socket says. The socket itself is not for others: its bytes are TLS."""
         if self._socket is None or name == "socket":
             return default
         return self._socket.get_extra_info(name, default)
@@ -152,7 +162,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         try:
             if not self._shaken:
                 self._tls.do_handshake()
-                self._shaken = True
+                self._shaken, self._partial = True, False
                 self._flush()
                 self._enter()
             while not self._paused and not self.is_closing():
@@ -160,6 +170,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
                 if not count:
                     self.close()
                     return
+                self._partial = False
                 if isinstance(self._reader, asyncio.BufferedProtocol):
                     self._reader.buffer_updated(count)
                 else:

@@ -6,7 +6,8 @@ import contextlib
 import socket
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -226,3 +227,58 @@ def test_sasl_with_tls_asks_for_certificates_where_its_own_config_says_so(
                     client.recv(1)
             else:
                 assert client.recv(1)
+
+
+def test_a_client_that_sends_tls_byte_by_byte_is_read_in_turns_with_others(
+    quick: SyncCluster, certificates: Certificates
+) -> None:
+    """Bytes of records, then records of one byte; whole requests end it, and all are answered."""
+    asks = frame(write_request(EVERYTHING, 12, 7))
+    trickle = quick._cluster._service.trickle  # type: ignore[union-attr]
+    host, _, port = quick.addresses("TLS").rpartition(":")
+    context = ssl.create_default_context(cafile=str(certificates.authority.file))
+    received, written = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = context.wrap_bio(received, written, server_hostname=host)
+    with socket.create_connection((host, int(port)), timeout=_SECONDS) as plain:
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+        def send(piece_bytes: int) -> None:
+            data = written.read()
+            for start in range(0, len(data), piece_bytes):
+                plain.sendall(data[start : start + piece_bytes])
+                time.sleep(0.001)
+
+        def until_done(step: Callable[[], Any], piece_bytes: int) -> Any:
+            while True:
+                try:
+                    found = step()
+                except ssl.SSLWantReadError:
+                    send(piece_bytes)
+                    received.write(plain.recv(1 << 16))
+                else:
+                    send(piece_bytes)
+                    return found
+
+        def answered(record_bytes: int, piece_bytes: int) -> bool:
+            for start in range(0, len(asks), record_bytes):
+                client.write(asks[start : start + record_bytes])
+                send(piece_bytes)
+            return bool(until_done(lambda: client.read(1 << 16), piece_bytes)[:4])
+
+        def watched(count: int) -> bool:
+            """Whether so many sockets are read in turns, by the time that the answer is here."""
+            end_s = time.monotonic() + _SECONDS
+            while len(trickle._resume) != count and time.monotonic() < end_s:
+                time.sleep(0.001)
+            return len(trickle._resume) == count
+
+        until_done(client.do_handshake, 1 << 16)
+        assert answered(len(asks), 1 << 16)
+        assert watched(0)
+        assert answered(len(asks), 1)
+        assert watched(1)
+        assert answered(len(asks), 1 << 16)
+        assert watched(0)
+        assert answered(1, 1 << 16)
+        assert watched(1)
+    assert watched(0)
