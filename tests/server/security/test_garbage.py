@@ -22,7 +22,7 @@ from tests.server.security.secured import PASSWORDS, Certificates, Peer, scram
 from tests.server.security.test_tls import asked, tls
 
 _CLIENTS = 10
-_WAIT_S = 10.0
+_WAIT_S = 30.0
 _HELD = {
     "NodeConnection",
     "ServerConnection",
