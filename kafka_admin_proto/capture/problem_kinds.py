@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-#: What differs where the kind of problem does not: quoted texts, sizes, addresses, other numbers. A
+#: The parts in which problems of one kind differ: quoted texts, sizes, addresses, other numbers. A
 #: number in a word (int32, UTF-8) and one of a version (v7, TLS 1.3) stay, and an apostrophe is no
 #: quote.
 _PARTICULARS = re.compile(

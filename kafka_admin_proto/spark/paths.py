@@ -1,8 +1,8 @@
-"""Local paths as Spark takes them.
+"""Convert local paths to the form that Spark understands.
 
-A path alone is one of the cluster's default file system (``fs.defaultFS``), while Python writes to
-this machine's; and what is read is a pattern. Names in these URIs are as they are: Hadoop's Path
-takes ``%20`` for three characters.
+Spark takes a plain path as one of the cluster's default file system (``fs.defaultFS``), while
+Python uses this machine's, and it reads paths as patterns. Names in these URIs are not
+percent-encoded: Hadoop's Path takes ``%20`` for three characters.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ _MEANT = re.compile(r"([\[\]{}*?\\])")
 
 
 def to_write(path: Path) -> str:
-    """Where Spark is to write, or to keep something."""
+    """The path as a URI for Spark to write to."""
     return f"file://{path.absolute()}"
 
 
 def to_read(path: Path) -> str:
-    """What Spark is to read: this path and no other."""
+    """The path as a pattern that matches this path only, for Spark to read."""
     return _MEANT.sub(r"\\\1", to_write(path))

@@ -1,4 +1,4 @@
-"""A Spark session that works on arrival: the right Python, a Java that is there, and no noise."""
+"""Start a Spark session with the right Python, after a check of Java, and without noise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HOW = (
 
 
 class NoJavaError(KafkaAdminProtoError):
-    """Spark cannot start for want of Java; the message says what there is and how to get it."""
+    """No suitable Java was found; the message says what was found and how to get another."""
 
 
 def spark_session(
@@ -73,7 +73,7 @@ def spark_session(
             builder = builder.config(name, value)
         with _without_boasting():
             found = builder.getOrCreate()
-    # The data source takes filters, which Spark 4 takes for a mistake unless told so.
+    # The data source takes filters; without this setting Spark 4 raises an error for that.
     found.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     found.dataSource.register(KafkaCapture)
     session: SparkSession = found

@@ -139,7 +139,7 @@ class RequestTable:
                     return
 
     def _drop(self, requests: list[PendingRequest]) -> None:
-        """These requests get no response, or too late for what is kept."""
+        """Release the frames of requests that have no response, or one too late to be paired."""
         for request in requests:
             for frame in _kept(request):
                 self._kept_bytes -= len(frame.data)

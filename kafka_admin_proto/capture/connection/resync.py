@@ -34,7 +34,7 @@ _ENOUGH_FRAMES = 3
 
 
 class Boundary(NamedTuple):
-    """A frame starts ``at`` this byte of the buffer; ``from_client``: what the frame shows."""
+    """A frame boundary at byte ``at`` of the buffer; ``from_client`` if the frame is a request."""
 
     at: int
     from_client: bool

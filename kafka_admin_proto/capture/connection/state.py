@@ -28,7 +28,7 @@ from kafka_admin_proto.capture.tcp.protocol_detection import ForeignTraffic
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.protocol.payloads import read_request
 
-#: Changes with the schema below, and with what its fields mean.
+#: The version of the schema below; it changes with the fields and with their meaning.
 STATE_VERSION = 1
 
 

@@ -31,7 +31,7 @@ class StreamState(msgspec.Struct):
 
 
 class StreamEvents(Protocol):
-    """What a connection does with the events of its two streams."""
+    """The methods of a connection that its two streams call."""
 
     #: Counts the bytes of a connection that does not speak Kafka; None as long as it does.
     foreign: ForeignTraffic | None
@@ -50,7 +50,7 @@ class StreamEvents(Protocol):
 
 
 class StreamDecoder:
-    """What one end of a connection sends; ``end`` is 0 or 1."""
+    """Decodes the bytes that one end of a connection sends; ``end`` is 0 or 1."""
 
     __slots__ = (
         "_events", "_next_search", "_searched_ids", "_silent", "end", "framer", "reassembler",

@@ -21,7 +21,7 @@ from kafka_admin_proto.protocol.payload_values import Request, Response
 
 #: Requests that a client may send before it has logged in.
 _BEFORE_LOGIN = frozenset({SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY, API_VERSIONS_KEY})
-#: No api has nearly so many versions; two letters of a text read as a far larger number.
+#: A version above this is not one: no api has as many, and two letters of a text read as more.
 _MAX_VERSIONS = 100
 #: The first bytes of a frame with a handshake or a token: size, api key, version.
 _SASL_START = re.compile(rb"\0.{3}\0[\x11\x24]\0[\0-\x02]", re.DOTALL)

@@ -80,7 +80,7 @@ class ForeignTraffic(msgspec.Struct):
             self.starts = (start, self.starts[1]) if end == 0 else (self.starts[0], start)
 
     def describe(self) -> str:
-        """What the connection is, as a problem of its only frame."""
+        """The detected protocol, as the problem of the connection's only frame."""
         if self.fault:
             return f"{self.fault}; {self.size} more bytes are not decoded"
         return describe(self.starts, self.size)

@@ -128,7 +128,7 @@ def write_data_file(
 
 
 def gathered(batches: Iterable[pa.RecordBatch], size_bytes: int) -> Iterator[list[pa.RecordBatch]]:
-    """Batches in lists of about so many bytes; none of the batches is empty."""
+    """Batches in lists of about ``size`` bytes, without empty batches."""
     waiting: list[pa.RecordBatch] = []
     waiting_bytes = 0
     for batch in batches:
@@ -172,7 +172,7 @@ def read_data_files(
 
 
 def read_footer(path: Path) -> DataFile:
-    """What the footer of a local data file says of it."""
+    """The `DataFile` of a local file, by the file's footer."""
     footer = pq.read_metadata(path)
     column = footer.schema.names.index("date")
     dates: list[date] = []

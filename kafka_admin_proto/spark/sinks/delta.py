@@ -4,10 +4,11 @@
         ...                                     # tasks write data files below sink.location
         sink.replace({"frames": files, ...})
 
-Tasks write data files where the tables are; files count when the table's log names them. A commit
-is of one table, so that a run that is killed between commits leaves some tables new and some old,
-and the next run goes on. Each commit of a stream carries the number of its batch as an application
-transaction: a batch that comes again passes over the tables that have it. ``frames`` comes last.
+Tasks write data files into the tables' folders; a file belongs to a table when the table's log
+names it. Each commit is about one table. A run that is killed between commits leaves some tables
+new and some old, and the next run continues. Each commit of a stream has the number of its batch as
+an application transaction, so that a batch that is tried again skips the tables that have it
+already. ``frames`` is committed last.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ _APPLICATION = "kafka_admin_proto"
 _ABOUT = f"{_APPLICATION}.about"
 #: Hours for which readers find the files of a snapshot that was replaced.
 SNAPSHOT_HOURS = 24
-#: After so many batches, files that no snapshot has any more are removed.
+#: Batches between two removals of files that no snapshot needs any more.
 _VACUUM_BATCHES = 64
 _PROPERTIES = {
     "delta.deletedFileRetentionDuration": f"interval {SNAPSHOT_HOURS} hours",
     "delta.logRetentionDuration": f"interval {SNAPSHOT_HOURS} hours",
     "delta.checkpointInterval": "32",
 }
-#: The table that has all rows of a batch when the others have them.
+#: The table that is committed last: when it has a batch, all tables have it.
 _LAST = "frames"
 T = TypeVar("T")
 

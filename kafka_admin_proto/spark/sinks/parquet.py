@@ -4,10 +4,10 @@
         ...                                     # tasks write data files below sink.location
         sink.replace({"frames": files, ...})
 
-Files are written to a folder ``.staging-…`` beside the tables first. A journal then says which file
-goes where, and whoever finds it, the run that wrote it or the next one, carries it out: each step
-is a rename that is done or not, and steps that are done are passed over. What a run leaves that
-never came to its journal is removed by the next. A lock keeps two runs from one folder.
+Files are first written to a folder ``.staging-…`` beside the tables. Then a journal lists the
+target of each file. The run that wrote the journal, or the next run after a kill, carries it out:
+each step is an atomic rename, and steps that are done are skipped. If a run is killed before it
+writes its journal, the next run removes its files. A lock keeps two runs out of one folder.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from kafka_admin_proto.spark.sinks.workspace import (
     write_whole,
 )
 
-#: Beside the tables: what they were made of, written anew whenever they are, and what is going to
-#: be put where, as long as that is being done.
+#: Files beside the tables: the inputs that the tables are made of, and the journal while it is
+#: carried out.
 MARKER, JOURNAL = "_pipeline.json", ".journal.json"
 #: The layout of the folder.
 _FORMAT = 2
@@ -101,7 +101,7 @@ class ParquetSink:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # What a journal names is not tidied away: the next run carries it out.
+        # Files in a journal are not removed, because the next run carries the journal out.
         if self.workspace.is_held and not (self._path / JOURNAL).exists():
             self.workspace.unstage()
         self.workspace.release()
@@ -301,7 +301,7 @@ class ParquetSink:
     def _refuse_foreign(self) -> None:
         found = sorted(each.name for each in self._path.iterdir())
         if MARKER in found or JOURNAL in found:
-            # What people put beside their tables, a report for one, no run touches.
+            # Other files beside the tables, such as a report, are left alone.
             return
         foreign = [n for n in found if n != LOCK and not n.startswith(STAGING)]
         if foreign:
@@ -311,7 +311,7 @@ class ParquetSink:
             )
 
     def _recover(self) -> None:
-        """Finish what a killed run has decided on, and remove what it has not."""
+        """Carry out the journal of a killed run, and remove its other files."""
         if (self._path / JOURNAL).exists():
             self._carry_out()
         self.workspace.clear()

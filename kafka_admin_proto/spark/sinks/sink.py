@@ -1,4 +1,4 @@
-"""What both kinds of tables offer to a run that writes them.
+"""The interface of both kinds of tables for a run that writes them.
 
 A batch run replaces all tables at once (`TableSink.replace`). A stream appends the data files of
 each batch, once (`TableSink.append`): ``batch`` is the last one that is in all tables, and a batch
@@ -75,8 +75,9 @@ class TableSink(Protocol):
     ) -> None: ...
 
 
-#: After every so many batches, files smaller than so many bytes are put together. So a row is
-#: written a few times in its life, and each step has a bounded number of files to read.
+#: Batches → bytes: at multiples of that many batches, files smaller than that many bytes are
+#: merged. Each row is thus rewritten only a few times, and each step reads a bounded number of
+#: files.
 _COMPACTIONS = ((512, 256 << 20), (64, 32 << 20), (8, 4 << 20))
 
 

@@ -23,7 +23,7 @@ _PRIVATE = 0o700
 
 
 class OutputError(KafkaAdminProtoError):
-    """A place that tables cannot be written to; the message says why and what to do."""
+    """Tables cannot be written to the output; the message says why and what to do."""
 
 
 class Workspace:
@@ -55,7 +55,7 @@ class Workspace:
             self._lock = None
 
     def clear(self) -> None:
-        """Remove what killed runs have left."""
+        """Remove the files of killed runs."""
         for each in self.path.glob(f"{STAGING}*"):
             if each.is_dir():
                 shutil.rmtree(each)

@@ -1,4 +1,4 @@
-"""Requests that change topics → rows of the table ``admin_audit``."""
+"""Make rows of the table ``admin_audit`` from requests that change topics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Operation(msgspec.Struct):
 
 
 def audit_rows(call: Call) -> Iterator[Json]:
-    """The columns of ``admin_audit`` that a call's bodies tell, one row for each operation."""
+    """The columns of ``admin_audit`` from a call's bodies, one row for each operation."""
     request = call.request["body"]
     response = None if call.response is None else call.response["body"]
     if not isinstance(request, dict):
@@ -61,7 +61,7 @@ _Operations = Iterator[_Operation]
 
 
 def _rest(item: Json, *names: str, **more: Any) -> Json:
-    """What an element says beside those fields, and what holds for all of the request."""
+    """The other fields of an element, and the fields of the request that hold for all elements."""
     kept = {name: value for name, value in item.items() if name not in names}
     return kept | {name: value for name, value in more.items() if value is not None}
 
@@ -244,7 +244,7 @@ def _delete_acls(request: Json, response: Json) -> _Operations:
 
 
 def _with_answers(asked: list[Json], answers: list[Json]) -> Iterator[tuple[Json, Json]]:
-    """Elements that are answered by what stands in their place."""
+    """Pair elements with answers by their position."""
     return zip_longest(asked, answers[: len(asked)], fillvalue={})
 
 

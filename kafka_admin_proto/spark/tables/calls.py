@@ -1,4 +1,4 @@
-"""Requests with their responses, and what is read of their bodies in Kafka's JSON."""
+"""Requests with their responses, and functions that read values of their bodies in Kafka's JSON."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Call(msgspec.Struct):
 
 
 def items(body: Any, name: str) -> list[Json]:
-    """The structs in an array of a body, none where it has no such array."""
+    """The structs in an array of a body; empty if the body has no such array."""
     found = body.get(name) if isinstance(body, dict) else None
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def text(value: Any) -> str | None:
-    """A string, None for anything else."""
+    """The value if it is a string, otherwise None."""
     return value if isinstance(value, str) else None
 
 
@@ -37,14 +37,14 @@ def number(value: Any, bits: int = 32) -> int | None:
 
 
 def numbers(value: Any) -> list[int] | None:
-    """A list of int32, None for anything else."""
+    """The value if it is a list of int32, otherwise None."""
     if not isinstance(value, list):
         return None
     return [each for each in value if number(each) is not None]
 
 
 def topic_id(value: Any) -> str | None:
-    """A topic id, None for the zero one, which stands for none."""
+    """A topic id as text; None for the zero id, which means no id."""
     return value if isinstance(value, str) and value and value != _ZERO_ID else None
 
 
@@ -52,7 +52,7 @@ _ZERO_ID = "A" * 22
 
 
 def error_of(*codes: Any) -> str | None:
-    """The name of the first error code that is one; a code unknown to Kafka as its number."""
+    """The name of the first code that is an error; an unknown code as its number."""
     for code in codes:
         if number(code):
             return error_name(code) or str(code)

@@ -1,7 +1,7 @@
-"""Frames → what each client used of each api, and these → the table ``clients``.
+"""Count the requests of each client, and merge the counts into the table ``clients``.
 
-A task counts the requests among its frames in Arrow; few rows are left, which are put together at
-the end.
+A task counts the requests among its frames in Arrow. This leaves few rows, which are merged at the
+end of the job.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kafka_admin_proto.spark.tables.days import floor_days
 from kafka_admin_proto.spark.tables.schemas import CLIENTS
 
 _TIME = pa.timestamp("us", tz="UTC")
-#: Who: a client by these. The columns of `CLIENTS` that are its key, but for the date.
+#: The columns that identify a client: the key of `CLIENTS`, without the date.
 _WHO = ("client_id", "software_name", "software_version", "address")
 #: One row for each client, principal, api and day that requests have in common; ``day`` counts
 #: from 1970, null without a time.
@@ -35,7 +35,7 @@ USES = pa.schema(
     ]
 )
 _KEYS = USES.names[:8]
-#: Rows that are put together when there are so many more.
+#: New rows after which a task merges all its rows.
 _COMPACT_ROWS = 50_000
 _BY = ["day", "client_id", "client_software", "client", "principal", "api", "api_key"]
 
@@ -48,7 +48,7 @@ class ClientUses:
         self._rows = 0
 
     def add(self, frames: pa.RecordBatch) -> None:
-        """Count the requests among frames; forwarded ones are left out, as a broker sent them."""
+        """Count the requests among frames, without forwarded ones, which a broker sent."""
         counted = pc.and_(
             pc.equal(frames["direction"], "request"),
             pc.and_(pc.is_valid(frames["api_key"]), pc.invert(frames["forwarded"])),
@@ -87,7 +87,7 @@ class ClientUses:
             self._parts, self._rows = [together], together.num_rows // 2
 
     def take(self) -> pa.Table:
-        """All that was gathered."""
+        """The merged counts of all frames so far."""
         return _compacted(pa.concat_tables(self._parts) if self._parts else USES.empty_table())
 
 
@@ -117,7 +117,7 @@ def _compacted(uses: pa.Table) -> pa.Table:
 
 
 class _Client:
-    """A client on a day, from uses."""
+    """The totals of a client on a day."""
 
     def __init__(self) -> None:
         self.principals: set[str] = set()
@@ -158,9 +158,9 @@ class _Client:
 
 
 def client_rows(uses: Iterable[pa.Table], before: pa.Table | None = None) -> pa.Table:
-    """The clients of one day: of its uses, and of the rows of `CLIENTS` that it had ``before``.
+    """The clients of one day: its uses, merged with the rows of `CLIENTS` that it had ``before``.
 
-    The result has the columns of `CLIENTS` but the date.
+    The result has the columns of `CLIENTS` without the date.
     """
     clients: dict[tuple[str | None, ...], _Client] = {}
     for part in uses:

@@ -1,8 +1,8 @@
-"""What controllers tell of partitions → rows of the table ``metadata_changes``.
+"""Make rows of the table ``metadata_changes`` from controllers' requests and metadata records.
 
-With ZooKeeper they send UpdateMetadata, LeaderAndIsr and StopReplica; a KRaft quorum writes records
-to the metadata log, which brokers fetch. Those of transactions that were aborted are not told
-apart.
+With ZooKeeper, a controller sends UpdateMetadata, LeaderAndIsr and StopReplica. A KRaft quorum
+writes records to the metadata log, which brokers fetch. Records of aborted transactions have rows
+like all others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WANTED = frozenset(
     {"TopicRecord", "RemoveTopicRecord", "PartitionRecord", "PartitionChangeRecord"}
 )
 _NO_LEADER_CHANGE = -2
-#: The last millisecond whose microseconds are 63 bits: a record may say anything.
+#: The last millisecond whose microseconds fit 63 bits; a damaged record may have a later one.
 _LATEST = ((1 << 63) - 1) // 1000
 _SNAPSHOT = re.compile(r"(\d{20})-\d{10}\.checkpoint")
 
@@ -97,10 +97,10 @@ def _stop(topic: Any, partition: Any, deleted: bool) -> Json:
 
 
 def fetched_records(body: Message) -> list[Json]:
-    """The records of the metadata log in a Fetch response that tell of topics and partitions.
+    """The records about topics and partitions of the metadata log in a Fetch response.
 
-    Each has ``offset``, ``timestamp`` (milliseconds) and ``value``, as `read_metadata_value` reads
-    it. No record that tells of these has secrets.
+    Each has ``offset``, ``timestamp`` (milliseconds) and ``value``, which `read_metadata_value`
+    decodes. None of these types of records has secrets.
     """
     found: list[Json] = []
     for topic in getattr(body, "responses", ()):
@@ -138,10 +138,10 @@ def _wanted_types() -> frozenset[int | None]:
 
 
 def record_rows(records: Iterable[Json]) -> Iterator[Json]:
-    """Rows of records as ``fetched_records`` gives them, none of one that does not decode.
+    """The rows of records of ``fetched_records``. A record that does not decode has no row.
 
-    A TopicRecord is a row without a partition: it tells the topic's name. So is a
-    RemoveTopicRecord, which is ``deleted``.
+    A TopicRecord has a row without a partition, with the topic's name. A RemoveTopicRecord has a
+    row without a partition that is ``deleted``.
     """
     for record in records:
         try:
@@ -167,10 +167,10 @@ def record_rows(records: Iterable[Json]) -> Iterator[Json]:
 
 
 def segment_records(source: Source, name: str) -> Iterator[Json]:
-    """The same of a segment or snapshot of the metadata log, and what is wrong with it.
+    """The records of a segment or snapshot of the metadata log, and its faults.
 
-    That is an object with ``position``, ``size`` and ``problem``. All that a snapshot has happened
-    up to the offset that it is named after. Raises OSError where the file cannot be read.
+    A fault is an object with ``position``, ``size`` and ``problem``. The records of a snapshot get
+    the offset that the snapshot is named after. Raises OSError if the file cannot be read.
     """
     snapshot = _SNAPSHOT.match(PurePosixPath(name).name)
     for found in read_segment(source):

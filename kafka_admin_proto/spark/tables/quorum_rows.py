@@ -1,4 +1,4 @@
-"""Requests of a quorum's elections → rows of the table ``quorum_events``."""
+"""Make rows of the table ``quorum_events`` from the requests of a quorum's elections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ QUORUM_APIS = ("Vote", "BeginQuorumEpoch", "EndQuorumEpoch")
 
 
 def quorum_rows(call: Call) -> Iterator[Json]:
-    """The columns of ``quorum_events`` that a call's bodies tell, one row for each partition."""
+    """The columns of ``quorum_events`` from a call's bodies, one row for each partition."""
     request = call.request["body"]
     if not isinstance(request, dict):
         return
