@@ -26,7 +26,7 @@ from kafka_admin_proto.admin.errors import (
 from kafka_admin_proto.admin.network.connection import BrokerConnection
 from kafka_admin_proto.admin.network.pool import Pool
 from kafka_admin_proto.admin.network.tracing import Trace
-from kafka_admin_proto.admin.retry import Deadline, is_transient
+from kafka_admin_proto.admin.retry import Backoff, Deadline, is_transient
 from kafka_admin_proto.admin.settings.addresses import Address
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.describe_cluster_request import DescribeClusterRequest
@@ -67,9 +67,9 @@ class Session(Caller):
 
     def __init__(self, config: ClientConfig, *, trace: Trace | None = None) -> None:
         self.config = config
-        self.default_timeout = config.timeout
-        self.asks_controllers = bool(config.bootstrap_controllers)
-        self.backoff = config.backoff
+        self.default_timeout: float = config.timeout
+        self.asks_controllers: bool = bool(config.bootstrap_controllers)
+        self.backoff: Backoff = config.backoff
         self._pool = Pool(config, trace)
         self._view: ClusterView | None = None
         self._is_stale = True

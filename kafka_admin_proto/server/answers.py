@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from kafka_admin_proto.protocol.payload_values import Request
-from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.brokers.view import Quorum, View
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.failures import ApiFailure, ControllerUnavailable
 from kafka_admin_proto.server.handlers import (
@@ -52,7 +52,7 @@ class Answers:
 
     def __init__(self, views: Views) -> None:
         self._views = views
-        self.quorum = views.state.quorum
+        self.quorum: Quorum = views.state.quorum
         self._kept: dict[View, _Kept] = {}
 
     def encoded(self, caller: Caller, request: Request) -> bytes | None:

@@ -72,7 +72,7 @@ class State(View):
         log: Log | None = None,
     ) -> None:
         super().__init__(release, cluster_id, static, Quorum(min(static)), cluster)
-        self.controller_state = self
+        self.controller_state: State = self
         #: "shipped", "kip-4" for CreateTopics by the letter of the proposal, or a draft's dialect.
         self.rules = "shipped"
         #: What the nodes list where that is less than the release has; empty: all of it.

@@ -68,8 +68,10 @@ class NodeConnection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._reads = ClientReads(service.trickle)
         self.host: str = ""
-        #: Whether something has come, or gone, since the guard looked; how often it had not.
-        self.active, self.idle_looks = True, 0
+        #: Whether something has come, or gone, since the guard looked.
+        self.active: bool = True
+        #: How often the guard has looked since something came or went.
+        self.idle_looks: int = 0
         #: Bytes of a request that has not come in full.
         self.unfinished_bytes = 0
         self._writable = True

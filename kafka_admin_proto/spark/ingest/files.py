@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
 import msgspec
-from pyarrow import fs
+from pyarrow import NativeFile, fs
 
 from kafka_admin_proto.capture import request_log
 from kafka_admin_proto.capture.captures import first_packet
@@ -149,7 +149,7 @@ class OpenFile:
 
     def __init__(self, name: str) -> None:
         system, path = located(name)
-        self.native = system.open_input_file(path)
+        self.native: NativeFile = system.open_input_file(path)
         self.size: int = self.native.size()
 
     def read_at(self, offset: int, size: int) -> bytes:

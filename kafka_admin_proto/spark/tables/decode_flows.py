@@ -85,7 +85,7 @@ class FlowDecoder:
         keep = CALL_KEYS if "derived" in schema.names else frozenset[int]()
         self._options = msgspec.structs.replace(options, keep_requests=keep)
         self._names = TopicNameIndex()
-        self.rows = FrameRows(options, schema)
+        self.rows: FrameRows = FrameRows(options, schema)
         self._out: list[DecodedFrame] = []
         self._flow: Conversation | None = None
         self._key = b""
