@@ -9,6 +9,7 @@ import pytest
 
 from kafka_admin_proto import codec
 from tests.docs.pages import DOCS, ROOT
+from tests.spark.needs import require
 from tools.site import (
     blocks,
     bytes_picture,
@@ -18,7 +19,7 @@ from tools.site import (
     plots,
     server_configs,
 )
-from tools.site.hooks import MADE
+from tools.site.made import MADE
 
 
 def test_each_mark_is_made_and_each_made_text_has_its_mark() -> None:
@@ -31,6 +32,7 @@ def test_each_mark_is_made_and_each_made_text_has_its_mark() -> None:
 
 
 def test_every_column_has_a_meaning() -> None:
+    require("pyarrow")
     assert not list(pipeline_tables.unknown())
 
 

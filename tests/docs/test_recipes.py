@@ -10,8 +10,10 @@ from tests.docs.pages import DOCS, run_page
 from tools.site.blocks import code_blocks
 
 RECIPES = sorted(path.name for path in (DOCS / "recipes").glob("*.md") if path.name != "index.md")
-#: These start pytest or Spark, which takes seconds.
-SLOW = {"own-message.md", "pipeline-on-a-cluster.md", "test-broker.md", "topic-policy.md"}
+#: These start pytest, which takes seconds.
+SLOW = {"own-message.md", "test-broker.md", "topic-policy.md"}
+#: This one starts Spark: tests/spark/test_recipe.py runs it.
+SPARK = "pipeline-on-a-cluster.md"
 
 
 @pytest.mark.parametrize(
@@ -19,6 +21,7 @@ SLOW = {"own-message.md", "pipeline-on-a-cluster.md", "test-broker.md", "topic-p
     [
         pytest.param(name, marks=[pytest.mark.exhaustive] if name in SLOW else [])
         for name in RECIPES
+        if name != SPARK
     ],
 )
 def test_the_recipe_runs(name: str, tmp_path: Path) -> None:

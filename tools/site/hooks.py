@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -10,36 +9,21 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from tools.site import (
-    blocks,
-    field,
-    house,
-    links,
-    messages,
-    pictures,
-    pipeline_tables,
-    plots,
-    reference,
-    server_configs,
-)
-
-#: Name in ``<!-- made: NAME -->`` on a page → what makes the text in its place.
-MADE = {**house.MADE, **field.MADE, **pipeline_tables.MADE}
-_MARK = re.compile(r"^<!-- made: ([\w-]+) -->$", re.MULTILINE)
+from tools.site import blocks, links, made, messages, pictures, plots, reference, server_configs
 
 
 def generated() -> dict[str, str]:
     """Path below ``docs/`` → text of every page that no file has."""
     found = messages.pages()
-    made = {page.path: messages.page_text(page) for page in found}
-    made[f"{messages.FOLDER}/index.md"] = messages.index_text(found)
-    made[f"{reference.FOLDER}/error-codes.md"] = reference.errors_text()
-    made[f"{reference.FOLDER}/kap.md"] = reference.commands_text()
-    made |= {page.path: reference.api_text(page) for page in reference.API_PAGES}
-    made[server_configs.PATH] = server_configs.text()
-    made[blocks.PATH] = blocks.text()
-    made["stylesheets/pictures.css"] = pictures.site_style()
-    return made
+    texts = {page.path: messages.page_text(page) for page in found}
+    texts[f"{messages.FOLDER}/index.md"] = messages.index_text(found)
+    texts[f"{reference.FOLDER}/error-codes.md"] = reference.errors_text()
+    texts[f"{reference.FOLDER}/kap.md"] = reference.commands_text()
+    texts |= {page.path: reference.api_text(page) for page in reference.API_PAGES}
+    texts[server_configs.PATH] = server_configs.text()
+    texts[blocks.PATH] = blocks.text()
+    texts["stylesheets/pictures.css"] = pictures.site_style()
+    return texts
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -51,8 +35,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Put what is made of the code into the places that a page has for it, and plots to tables."""
-    made = _MARK.sub(lambda mark: MADE[mark[1]](), markdown)
-    return plots.with_plots(page.file.src_uri, made)
+    return plots.with_plots(page.file.src_uri, made.with_made(markdown))
 
 
 def on_post_build(config: MkDocsConfig) -> None:

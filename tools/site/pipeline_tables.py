@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-import pyarrow as pa
 
-from kafka_admin_proto.spark.tables.schemas import TABLES
 from tools.site.markdown import code, field_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -37,6 +39,8 @@ def meanings(name: str) -> dict[str, str]:
 
 def table_text(name: str) -> str:
     """The columns of a table."""
+    from kafka_admin_proto.spark.tables.schemas import TABLES
+
     meaning = meanings(name)
     rows = [
         [code(field.name), code(_type(field.type)), meaning[field.name]] for field in TABLES[name]
@@ -51,6 +55,8 @@ def table_text(name: str) -> str:
 
 def _type(found: pa.DataType) -> str:
     """A type as Spark's SQL names it."""
+    import pyarrow as pa
+
     if pa.types.is_list(found):
         return f"array<{_type(found.value_type)}>"
     if pa.types.is_map(found):
@@ -70,6 +76,8 @@ _NAMES = {
 
 def unknown() -> Iterator[str]:
     """Columns without a meaning, and meanings of no column."""
+    from kafka_admin_proto.spark.tables.schemas import TABLES
+
     everywhere, tables = _TEXTS.everywhere, _TEXTS.tables
     yield from sorted(set(tables) ^ set(TABLES))
     used = set()
@@ -80,4 +88,6 @@ def unknown() -> Iterator[str]:
     yield from sorted(set(everywhere) - used)
 
 
-MADE: dict[str, Callable[[], str]] = {f"table-{name}": partial(table_text, name) for name in TABLES}
+MADE: dict[str, Callable[[], str]] = {
+    f"table-{name}": partial(table_text, name) for name in _TEXTS.tables
+}
