@@ -54,7 +54,8 @@ def frame_record(
         if scanned is not None:
             text, numbers, ids, invalid = scanned
             value = msgspec.Raw(text)
-            codes = frame.names_of_errors(sorted(set(numbers)))
+            if numbers:
+                codes = frame.names_of_errors(sorted(set(numbers)))
             if ids and topic_names:
                 names = frame.names_of_topics(list(dict.fromkeys(ids))) or None
             if frame.error is not None:
