@@ -65,7 +65,7 @@ class Backoff(msgspec.Struct, frozen=True):
     jitter: float = 0.2
 
     def pause(self, attempts: int) -> float:
-        """Seconds to wait after so many failed attempts in a row, the first being 1."""
+        """Seconds to wait after that number of failed attempts in a row, counted from 1."""
         doubled = self.first_s * 2.0 ** min(attempts - 1, 62)
         varied = doubled * random.uniform(1 - self.jitter, 1 + self.jitter)
         return float(min(varied, self.longest_s))

@@ -18,7 +18,7 @@ from kafka_admin_proto.errors import UnknownReleaseError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
 
-#: Apis that brokers and controllers send to each other, and nobody else may: each needs the right
+#: Apis that only brokers and controllers send to each other: each needs the right
 #: ``ClusterAction``. Those of them that KRaft did without are gone in 4.0.
 BROKER_APIS = frozenset(
     {
@@ -59,7 +59,8 @@ class Release(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Removed(msgspec.Struct, frozen=True):
     """A version that a release does not take any more: in which release it went, and the least
-    version of that api which is left; None where all of it went."""
+    version of that api which is left; None where all of it went.
+    """
 
     since: str
     least: int | None

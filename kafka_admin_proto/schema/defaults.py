@@ -11,7 +11,7 @@ from uuid import UUID
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.scalars import SCALARS, Scalar
 
-#: Python refuses to read thousands of digits; no integer type has nearly so many.
+#: Digits of an integer at most: Python refuses to read thousands, and no integer type has as many.
 _LONGEST_INTEGER = 40
 #: What Java's ``Uuid.toString`` writes; base64's padding may follow.
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")

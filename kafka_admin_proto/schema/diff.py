@@ -15,7 +15,7 @@ from kafka_admin_proto.schema.scalars import SCALARS
 #: Values for ``Difference.bytes_differ`` beside a condition.
 NEVER, ALWAYS = "never", "always"
 
-#: Bytes of the fixed types: those of one size can be told apart by their meaning alone.
+#: Bytes of the fixed types: types of one size differ in their meaning only.
 _SIZES = {row.name: calcsize(f">{row.code}") for row in SCALARS.values() if row.code}
 
 

@@ -182,7 +182,7 @@ class _LintReader(DefinitionReader):
 
 class _Field(FieldSpec, frozen=True):
     def __post_init__(self) -> None:
-        """Rules are looked at by whoever makes it."""
+        """`make` checks the rules."""
 
 
 class _Struct(StructSpec, frozen=True):

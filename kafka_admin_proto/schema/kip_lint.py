@@ -19,7 +19,7 @@ _CAMEL_WORD = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)+")
 _CHUNK = re.compile(r"[A-Z][a-z]+")
 #: A word's last part says that a message is meant, even where it is misspelt.
 _MESSAGE_KIND = re.compile(r"Re(?:[a-z]{5}|[a-z]{6})\Z")
-#: Names have at most so many words; Kafka's longest has seven.
+#: The most words of a name; Kafka's longest has seven.
 _MOST_WORDS = 9
 #: How alike two names are, from 0 to 1, for one to be the other misspelt.
 _ALIKE = 0.92

@@ -146,7 +146,7 @@ class _Resolver:
     # --- slips that two lines make together ------------------------------------------------
 
     def _pair_strays(self, productions: list[Production]) -> None:
-        """Names without a definition stand for definitions that nobody names, one for one.
+        """Match names without a definition with definitions that no name refers to, one by one.
 
         ``=> error_code [topics]`` above ``cluster_id => INT16``: the line that uses a name gives
         the name, the one that defines it the type.

@@ -191,7 +191,7 @@ class ReadEmitter(_Emitter):
                     self.line("raise Fallback")
 
     def skip(self, size: int) -> None:
-        """The emitted code has read so many bytes without moving ``p``."""
+        """Note that the emitted code has read that many bytes without moving ``p``."""
         self._ahead += size
 
     def catch_up(self) -> None:

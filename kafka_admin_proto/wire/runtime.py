@@ -10,7 +10,7 @@ from uuid import UUID, SafeUUID
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.wire.varint import uvarint_at
 
-#: Arrays of up to so many numbers have a precompiled struct each, once it was needed.
+#: Arrays with at most this many numbers get a precompiled struct each when first needed.
 _SHORT = 128
 #: So many combinations of counts are kept for a place in a message.
 _MOST_PACKERS = 1024
@@ -39,7 +39,7 @@ def long_length(b: bytes, p: int) -> int:
 
 
 class Readers(dict[int, Callable[[bytes, int], Any]]):
-    """Count → what reads so many numbers of a ``struct`` code; the first few are kept."""
+    """Count → the reader of that many numbers of a ``struct`` code; a limited number is kept."""
 
     def __init__(self, code: str) -> None:
         super().__init__()

@@ -167,7 +167,7 @@ class _Planner:
         return wanted
 
     def _check_number(self, partitions: int | None) -> None:
-        """Refuse before replicas are placed: so many would take hours and all memory."""
+        """Refuse before replicas are placed, as too many would take hours and all memory."""
         if partitions is not None and partitions > _MOST_PARTITIONS:
             raise _RefusedError(
                 "INVALID_PARTITIONS",

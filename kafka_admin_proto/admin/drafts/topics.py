@@ -187,7 +187,7 @@ class CreateDraftTopics(DraftCaller):
 
 
 def lacking_partitions(name: str, topic: TopicDescription, count: int) -> Iterator[str]:
-    """Sentences for what a broker lacks of a topic with so many partitions."""
+    """Sentences for the partitions that a broker does not know, or knows without a leader."""
     if topic.error is not None:
         yield f"topic {name!r} is unknown"
         return

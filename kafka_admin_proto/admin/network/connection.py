@@ -112,7 +112,8 @@ class BrokerConnection(asyncio.Protocol):
         await self._ready
 
     async def request(self, request: Message, version: int) -> ResponseReceived:
-        """The answer to a request; one that nobody waits for any more is dropped when it comes.
+        """The response to a request. A response whose caller was cancelled is dropped when it
+        comes.
 
         Raises ConnectionLostError when the connection ends before, RemoteProtocolError for an
         answer that cannot be read.

@@ -1,4 +1,4 @@
-"""Requests and responses as they pass, decoded for whoever watches."""
+"""Trace requests and responses: decode them for the callbacks of the caller."""
 
 from __future__ import annotations
 

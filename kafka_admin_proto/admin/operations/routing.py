@@ -146,7 +146,7 @@ async def _answer(
 
 
 async def _is_live(caller: Caller, broker: int, deadline: Deadline) -> bool:
-    """Whether the cluster says so; False where nobody can be asked."""
+    """Whether the cluster says so; False if no broker can be asked."""
     try:
         return broker in await live_brokers(caller, deadline)
     except KafkaAdminProtoError:

@@ -35,7 +35,8 @@ class StreamSink(Protocol):
 
 class BufferedSegment(NamedTuple):
     """A segment behind a gap; ``start`` is its position, or before the stream's start is known its
-    sequence number. ``missing`` bytes of its end were not captured."""
+    sequence number. ``missing`` bytes of its end were not captured.
+    """
 
     start: int
     payload: bytes

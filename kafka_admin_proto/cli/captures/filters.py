@@ -64,7 +64,7 @@ class Shown:
         self._mask = mask
         self.count: int = 0
         self.problems: int = 0
-        #: Holes and the like that nobody can tell whether they were wanted.
+        #: Gaps and other frames of which it is unknown whether the filter selects them.
         self._unplaced = 0
         #: Called before an input that may pause is waited for.
         self.on_wait: Callable[[], None] = _nothing

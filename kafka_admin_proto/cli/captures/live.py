@@ -9,7 +9,7 @@ from collections.abc import Callable
 from io import FileIO
 from typing import Any
 
-#: A format is told by so many bytes; a pipe may come in smaller pieces.
+#: Bytes by which a format is detected; a pipe may deliver fewer at once.
 _ENOUGH = 24
 
 

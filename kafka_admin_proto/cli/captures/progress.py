@@ -15,7 +15,7 @@ _LONG = 16 * 1024 * 1024
 
 
 class Progress:
-    """Shown where standard error is a terminal that nothing else is written to, and files are long.
+    """Progress on standard error, if that is a terminal without other output and files are long.
 
     ``silent``: what goes to standard output comes at the end.
     """

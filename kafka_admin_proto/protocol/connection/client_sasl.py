@@ -81,7 +81,7 @@ class ClientAuthentication:
         return self._done(0) if compute is None else self._answer(compute)
 
     def send(self, token: bytes) -> None:
-        """Write the next token, in the form that the handshake has settled."""
+        """Write the next token, in the form that the version of the handshake requires."""
         self.lacks_proof = False
         if self.bare:
             self._write(token)

@@ -64,7 +64,7 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(NamedTuple):
-    """What a client's token led to: an answer, then a user who is in, or that nobody is.
+    """The result of a client's token: an answer, and then an authenticated user or a failure.
 
     ``refusal`` has Kafka's words for the client, "" where it only says that the credentials are
     invalid: whether there is such a user stays unsaid.

@@ -135,7 +135,8 @@ class _ChecksumBudget:
 
     def take(self, size: int, position: int) -> bool:
         """Spend ``size`` bytes at a position of the file. Returns False if the budget is too
-        low."""
+        low.
+        """
         if self.is_spent(position) or size > self._longest:
             return False
         self._left -= size

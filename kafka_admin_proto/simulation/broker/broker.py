@@ -66,7 +66,7 @@ class Broker:
         self._state.logs.load()
 
     def handle(self, request: Request) -> Message | None:
-        """The answer; None where nobody waits for one. Raises TypeError for another api."""
+        """The response, or None for a request without one. Raises TypeError for another api."""
         return self.answer(request.body, request.version)
 
     def answer(self, body: Message, version: int) -> Message | None:

@@ -113,7 +113,7 @@ class BrokerProcess:
         self._elect()
 
     def _elect(self) -> None:
-        """Become controller if nobody is: take ``/controller``, and the next epoch."""
+        """Become controller if there is none: create ``/controller``, and take the next epoch."""
         session = self._session
         if session is None or session.expired or self.controller is not None:
             return

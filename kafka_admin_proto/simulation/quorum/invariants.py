@@ -1,4 +1,4 @@
-"""What holds in every run of the quorum, whatever is lost and whoever crashes.
+"""Invariants of every run of the quorum, whatever messages are lost and whatever nodes crash.
 
 ``violations`` reads notes in the trace, which outlive crashes; ``unsettled`` looks at the nodes
 once the network has been quiet for a while.

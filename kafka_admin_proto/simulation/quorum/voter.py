@@ -228,7 +228,7 @@ class Voter:
         return True
 
     def is_majority(self, votes: int) -> bool:
-        """Whether so many votes make a leader."""
+        """Whether this number of votes is a majority."""
         return 2 * votes > len(self.voters)
 
     def _become_leader(self) -> None:

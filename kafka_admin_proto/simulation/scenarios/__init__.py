@@ -16,7 +16,7 @@ from kafka_admin_proto.simulation.world.world import World
 
 __all__ = ["SCENARIOS"]
 
-#: Name → the run of a seed and of so many steps at most, with the nodes' states in its trace.
+#: Name → the run of a seed with a limit on its steps; its trace has the states of the nodes.
 SCENARIOS: Mapping[str, Callable[[int, int], World]] = {
     "stale-read": stale_read,
     "stale-state": stale_state,

@@ -79,7 +79,7 @@ class Cluster:
 
     @property
     def controller(self) -> Controller | None:
-        """The active controller; None while nobody holds the office, or who does is down."""
+        """The active controller; None while there is none, or while it is down."""
         broker = self.controller_id
         if broker is None or not self.world.is_up(broker):
             return None
@@ -103,7 +103,7 @@ class Cluster:
         return node
 
     def is_ready(self) -> bool:
-        """Whether a controller knows all brokers that are up, and waits for none of them."""
+        """Whether a controller knows all brokers that are up, and awaits no response of theirs."""
         controller = self.controller
         if controller is None:
             return False
@@ -111,7 +111,7 @@ class Cluster:
         return controller.state()["brokers"] == up and controller.idle()
 
     def settle(self, limit_ms: int = 120_000) -> bool:
-        """Run until every broker that is up has been told everything; whether it came to that."""
+        """Run until all brokers that are up have the full metadata. Returns whether they got it."""
         return self.world.run_until(self.is_ready, limit_ms)
 
     def create(self, name: str, assignment: dict[int, list[int]]) -> Topic:

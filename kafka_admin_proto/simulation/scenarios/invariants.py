@@ -114,7 +114,7 @@ class Invariants:
             self._break(f"broker {broker} knows {known} after its start, its files say {on_disk}")
 
     def check_quiet(self) -> None:
-        """What holds when everything is up and has been told everything."""
+        """Invariants for when all nodes are up and have the full metadata."""
         self.check()
         topics = self.live_topics()
         for call in self.cluster.client.calls:
@@ -183,7 +183,9 @@ class Invariants:
         self._hosted = hosted
 
     def _note_adoption(self, broker: int, folder: Folder, made: int) -> None:
-        """A log from before ids cannot be told from one of a later topic of its name."""
+        """A log without an id cannot be distinguished from that of a later topic of the same
+        name.
+        """
         key = broker, folder.topic, folder.partition
         if folder.topic_id is None:
             self._without_id.setdefault(key, made)

@@ -180,7 +180,7 @@ class Schedule:
             self.known_ids.append((call.topic, call.topic_id))
 
     def _controller(self) -> int | None:
-        """Who a client takes for the controller; None if there is nobody to ask."""
+        """The node that a client considers the controller; None if no broker is up."""
         broker = self.cluster.controller_id
         return broker if broker is not None and self.cluster.world.is_up(broker) else None
 
@@ -218,7 +218,9 @@ def draw_step(schedule: Schedule) -> Callable[[], None]:
 def run_schedule(
     seed: int, steps: int, *, rules: Rules = TEXT, record_states: bool = False
 ) -> Schedule:
-    """A random schedule of so many events, brought to rest; half of them begin before the bump."""
+    """Run a random schedule of events until the world is idle; half the runs begin before the
+    bump.
+    """
     schedule = Schedule(seed, bumped=seed % 2 == 0, rules=rules, record_states=record_states)
     for _ in range(steps):
         draw_step(schedule)()

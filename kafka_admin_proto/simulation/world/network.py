@@ -173,7 +173,9 @@ class Connection:
             self._network.scheduler.call_later(BROKEN_AFTER_MS, self._tell_broken)
 
     def forget(self) -> None:
-        """The sender has crashed: requests under way arrive, and nobody waits for responses."""
+        """The sender has crashed: requests in flight still arrive, and their responses are
+        dropped.
+        """
         self._pending.clear()
         self._network.closed(self)
 

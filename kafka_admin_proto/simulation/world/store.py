@@ -73,7 +73,7 @@ class Store:
         return session
 
     def node_crashed(self, node: int) -> None:
-        """The node's sessions end when their time is over; nothing of them is told to it."""
+        """The node's sessions end when their timeout is over; the node is not notified."""
         for session in self.sessions:
             if session.node == node and session.on_expired is not None:
                 session.on_expired = session.watches = None

@@ -57,7 +57,8 @@ def masked(values: pa.Array, where: pa.Array | None = None) -> pa.Array:
 
 def are_secret_names(names: pa.Array) -> pa.Array:
     """For each name, whether a config of that name is a secret; each distinct name is checked
-    once."""
+    once.
+    """
     encoded = names.dictionary_encode()
     secret = [is_secret_name(name) for name in encoded.dictionary.to_pylist()]
     found = pa.array(secret, pa.bool_()).take(encoded.indices)

@@ -128,7 +128,7 @@ def write_data_file(
 
 
 def gathered(batches: Iterable[pa.RecordBatch], size_bytes: int) -> Iterator[list[pa.RecordBatch]]:
-    """Batches in lists of about ``size`` bytes, without empty batches."""
+    """Batches in lists of about ``size_bytes``, without empty batches."""
     waiting: list[pa.RecordBatch] = []
     waiting_bytes = 0
     for batch in batches:

@@ -227,7 +227,7 @@ def unanswered(what: str) -> Failure:
 
 
 def missing_partitions(name: str, topic: MetadataResponseTopic | None, count: int) -> Iterator[str]:
-    """Sentences for what a broker lacks of a topic with so many partitions."""
+    """Sentences for the partitions that a broker does not know, or knows without a leader."""
     if topic is None:
         yield f"topic {name!r} is unknown"
         return

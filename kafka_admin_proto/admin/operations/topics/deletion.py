@@ -261,7 +261,9 @@ def _deleted(
 
 
 def _judged(result: DeletedTopic, item: _Item, if_exists: bool) -> DeletedTopic:
-    """An absent topic is no error where it may be our own doing, or where nobody minds."""
+    """An absent topic is no error if an earlier attempt may have deleted it, or if the caller
+    allows it.
+    """
     if result.error not in _ABSENT:
         return result
     if result.repeated and item.known:

@@ -12,7 +12,7 @@ from typing import Any
 from kafka_admin_proto.cli.admin.common.answer import NOT_COMPLETE as NOT_COMPLETE
 from kafka_admin_proto.cli.admin.common.answer import Row
 
-#: What the command did not run for: usage, a question that nobody answered with yes.
+#: Errors of a command that did not run: wrong usage, a question not answered with yes, Ctrl-C.
 USAGE, DECLINED, INTERRUPTED = "UsageError", "Declined", "Interrupted"
 #: No open transaction is where one was to be aborted.
 NO_TRANSACTION = "NoTransaction"

@@ -11,7 +11,7 @@ class Effect(Enum):
     READS = "reads"
     #: It adds, or sets what can be set back.
     CHANGES = "changes"
-    #: It takes away or overwrites what nobody can bring back, or speaks for a broker.
+    #: It removes or overwrites data that cannot be restored, or speaks for a broker.
     DESTROYS = "destroys"
 
 
