@@ -40,7 +40,7 @@ def rank(group: str | None) -> int:
         return len(LONG) + 2
     if group in LONG:
         return LONG.index(group)
-    return len(LONG) + (not group.startswith(LIVE))
+    return len(LONG) + (0 if group.startswith(LIVE) else 1)
 
 
 def longest_first(items: list[pytest.Item]) -> None:

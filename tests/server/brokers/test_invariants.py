@@ -105,6 +105,8 @@ class Cluster(RuleBasedStateMachine):
         super().__init__()
         self.loop = VirtualLoop()
         self.epochs: dict[Any, tuple[int, ...]] = {}
+        #: Whether a topic's min.insync.replicas was changed.
+        self.reconfigured = False
         self.folder = tempfile.TemporaryDirectory()
         self.kept = _Kept()
         static = {each: {"node.id": str(each)} for each in range(1, _BROKERS + 1)}
@@ -176,6 +178,7 @@ class Cluster(RuleBasedStateMachine):
             AlterableConfig("min.insync.replicas", 0, str(least)),
             AlterableConfig("unclean.leader.election.enable", 0, unclean),
         ]
+        self.reconfigured = True
         row = AlterConfigsResource(2, name, changes)
         self.ask(IncrementalAlterConfigsRequest([row]), 1)
 
@@ -260,6 +263,12 @@ class Cluster(RuleBasedStateMachine):
                 self.fence(each, False)
                 self.loop.run_until_complete(self.nodes.start(each))
             self.loop.pass_time(_LONG_S)
+            if any(each.leader == -1 for _, _, each in self.partitions()):
+                # By Kafka's rule a change of min.insync.replicas forgets who is eligible: where no
+                # replica is in sync, no clean election finds a leader after it.
+                assert self.reconfigured
+                self.elect(True)
+                self.loop.pass_time(_LONG_S)
             for _, _, partition in self.partitions():
                 assert partition.leader in partition.isr
                 assert {*partition.isr} == {*partition.replicas}
@@ -318,3 +327,28 @@ def test_drawn_ends_and_starts(cluster: type[Cluster]) -> None:
             report_multiple_bugs=False,
         ),
     )
+
+
+def test_a_change_of_the_least_in_sync_forgets_who_is_eligible() -> None:
+    """A drawn run found it: all replicas are back, and none of them may lead."""
+    cluster = Cluster()
+    try:
+        cluster.create("b", [[4, 1, 5]], 3, "true")
+        cluster.kill(4)
+        cluster.fence(1, True)
+        cluster.wait(400.0)
+        cluster.fence(5, True)
+        cluster.configure("b", 1, "false")
+        for node in (1, 4, 5):
+            cluster.start(node)
+            cluster.fence(node, False)
+        cluster.wait(400.0)
+        ((_, _, partition),) = cluster.partitions()
+        assert (partition.leader, partition.isr) == (-1, [])
+        assert partition.elr == partition.last_known_elr == []
+        cluster.elect(True)
+        cluster.wait(400.0)
+        ((_, _, partition),) = cluster.partitions()
+        assert partition.leader in partition.isr
+    finally:
+        cluster.teardown()
