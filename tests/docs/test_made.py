@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from xml.etree import ElementTree
 
 import pytest
+from click.testing import CliRunner
 
 from kafka_admin_proto import codec
+from kafka_admin_proto.cli.app import kap
 from tests.docs.pages import DOCS, ROOT
 from tests.spark.needs import require
 from tools.site import (
@@ -19,7 +22,7 @@ from tools.site import (
     plots,
     server_configs,
 )
-from tools.site.made import MADE
+from tools.site.made import DECODE_COLUMNS, MADE
 
 
 def test_each_mark_is_made_and_each_made_text_has_its_mark() -> None:
@@ -29,6 +32,14 @@ def test_each_mark_is_made_and_each_made_text_has_its_mark() -> None:
         for mark in re.findall(r"<!-- made: (.*?) -->", path.read_text("utf-8"))
     ]
     assert sorted(marks) == sorted(MADE)
+
+
+def test_the_columns_of_tsv_are_the_keys_of_json() -> None:
+    options = ["decode", str(ROOT / "samples" / "create_topics.hex"), "--only", "1", "--output"]
+    row = json.loads(CliRunner().invoke(kap, [*options, "jsonl"]).stdout)
+    assert tuple(row) == DECODE_COLUMNS
+    cells = CliRunner().invoke(kap, [*options, "tsv"]).stdout.rstrip("\n").split("\t")
+    assert len(cells) == len(DECODE_COLUMNS)
 
 
 def test_every_column_has_a_meaning() -> None:
