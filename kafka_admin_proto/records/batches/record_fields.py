@@ -9,6 +9,7 @@ from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batches.control import read_control_key, read_control_record
 from kafka_admin_proto.records.batches.layout import CONTROL, LOG_APPEND
+from kafka_admin_proto.records.batches.record_format import as_int64
 from kafka_admin_proto.records.batches.record_steps import (
     RecordPart,
     message_blob,
@@ -21,7 +22,6 @@ from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.secrets import MASK
 
-_INT64 = range(-(1 << 63), 1 << 63)
 #: The type of keys and values in a record of magic 2.
 _BLOB = "VARINT_BYTES"
 
@@ -161,13 +161,10 @@ class RecordFields:
 
 
 def _timestamp_meaning(part: RecordPart, values: dict[str, int]) -> str:
-    """The timestamp of a record, by its delta and its batch. Raises DecodeError beyond an int64."""
+    """The timestamp of a record, by its delta and its batch; it wraps around as in Java."""
     own_time = not values["attributes"] & LOG_APPEND
     time = values["base_timestamp"] + part.value if own_time else values["max_timestamp"]
-    if time not in _INT64:
-        raise DecodeError(
-            f"its timestamp is {time}, beyond an int64", path=part.name, offset=part.start
-        )
+    time = as_int64(time)
     words = "none" if time == -1 else timestamp(time)
     return words if own_time else f"{words}, that of the append"
 

@@ -194,7 +194,7 @@ def read_records_v2(
     finally:
         if wraps and append_time is None:
             for record in records[first:]:
-                record.timestamp = _int64(record.timestamp)
+                record.timestamp = as_int64(record.timestamp)
     _explain(data, record_start, len(records) - first, items)
 
 
@@ -299,7 +299,7 @@ def _body(record: Record, base_offset: int, base_timestamp: int, append_time: in
     if not _LOWEST_LONG <= record.timestamp <= _HIGHEST_LONG:
         raise _Fault(f"timestamp {record.timestamp} is no int64")
     if append_time is None:
-        since = _int64(record.timestamp - base_timestamp)
+        since = as_int64(record.timestamp - base_timestamp)
     elif record.timestamp == append_time:
         since = 0
     else:
@@ -321,6 +321,6 @@ def _body(record: Record, base_offset: int, base_timestamp: int, append_time: in
     return b"".join(parts)
 
 
-def _int64(number: int) -> int:
+def as_int64(number: int) -> int:
     """The number as an int64, which wraps around as Java's long does."""
     return (number + (1 << 63) & (1 << 64) - 1) - (1 << 63)

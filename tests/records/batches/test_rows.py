@@ -190,6 +190,16 @@ def test_noise(noise: bytes, in_a_batch: bool) -> None:
     check_damage(noise)
 
 
+def test_a_timestamp_that_wraps_is_no_damage() -> None:
+    """A delta may lead beyond an int64, where Java's sum wraps around, and so does the reader's."""
+    records = [Record(0, (1 << 63) - 1), Record(1, -(1 << 63))]
+    data = write_batch(Batch.of(records))
+    assert [record.timestamp for record in read_records(data).batches[0].records] == [
+        (1 << 63) - 1, -(1 << 63)
+    ]  # fmt: skip
+    check_damage(data)
+
+
 def check_damage(data: bytes) -> None:
     rows = rows_of(data)
     found = read_records(data)
