@@ -200,9 +200,10 @@ class BatchRows:
                     at = row.end
             else:
                 parts = self._fields.message_parts(at, end)
-                yield self._fields.blob(path, next(parts), "BYTES")
+                key = next(parts)
+                yield self._fields.blob(path, key, "BYTES")
+                at = key.end
                 value = next(parts)
-                at = value.start
                 if value.value is None:
                     raise DecodeError("a compressed message set is null", path="value")
                 length = len(value.value)

@@ -241,6 +241,7 @@ def check_damage(data: bytes) -> None:
         (v2(b"abc", compression=1), "compressed_records", 61, "gzip"),
         (v1(b"\xff\xff\xff\xff\0\0\0\x09ab", magic=0), "value", 22, "value needs 9 bytes, 2 left"),
         (v1(b"\xff" * 8, magic=0, attributes=1), "value", 22, "set is null"),
+        (v1(b"\xff\xff\xff\xff\0\0\0\x09ab", magic=0, attributes=1), "value", 22, "value needs 9"),
     ],
 )
 def test_what_damage_says(data: bytes, path: str, start: int, words: str) -> None:
