@@ -20,6 +20,11 @@ A result depends on the arguments only; ``seed`` decides between assignments tha
 
 from __future__ import annotations
 
-from kafka_admin_proto.placement.placer import count_moves, place_new, regenerate
+from kafka_admin_proto.placement.placer import (
+    count_moves,
+    place_new,
+    place_with_fenced,
+    regenerate,
+)
 
-__all__ = ["count_moves", "place_new", "regenerate"]
+__all__ = ["count_moves", "place_new", "place_with_fenced", "regenerate"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from operator import gt
+from typing import TypeVar
 
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement.exchange import Exchange
@@ -12,6 +13,8 @@ from kafka_admin_proto.placement.racks import RackBounds, rack_bounds
 
 #: The broker ids of a partition's replicas; the first one is the preferred leader.
 Replicas = list[int]
+
+T = TypeVar("T")
 
 _NOTHING: Mapping[int, int] = {}
 
@@ -42,6 +45,54 @@ def place_new(
     homes: list[Sequence[int]] = [()] * partitions
     _check(racks, [replication_factor])
     return _assign(racks, homes, [replication_factor] * partitions, fixed, elsewhere, seed)
+
+
+def place_with_fenced(
+    live: Mapping[int, str | None],
+    fenced: Mapping[int, str | None],
+    partitions: int,
+    replication_factor: int,
+    *,
+    seed: int = 0,
+) -> list[Replicas]:
+    """Replicas for new partitions where the live brokers are too few, as Kafka places them.
+
+    Each partition goes round the racks, beginning with a live broker, which leads it. A rack
+    gives its live brokers first, then its fenced ones (Kafka's StripedReplicaPlacer).
+
+    Raises PlacementError for a replication factor above the number of brokers, and without a
+    live broker.
+    """
+    _check({**live, **fenced}, [replication_factor])
+    if not live:
+        raise PlacementError(
+            "all brokers are fenced; a partition needs a live broker that leads it",
+            error="INVALID_REPLICATION_FACTOR",
+        )
+    names = list(dict.fromkeys([*live.values(), *fenced.values()]))
+    by_rack = [[_in_rack(brokers, name) for brokers in (live, fenced)] for name in names]
+    placed = []
+    for turn in range(seed, seed + partitions):
+        racks = [
+            [broker for brokers in rack for broker in _rotated(brokers, turn // len(names))]
+            for rack in _rotated(by_rack, turn)
+        ]
+        leading = next(each for each in racks if each[0] in live)
+        replicas = [leading.pop(0)]
+        racks.append(racks.pop(racks.index(leading)))
+        while len(replicas) < replication_factor:
+            replicas += [each.pop(0) for each in racks if each]
+        placed.append(replicas[:replication_factor])
+    return placed
+
+
+def _in_rack(brokers: Mapping[int, str | None], name: str | None) -> list[int]:
+    return sorted(each for each, rack in brokers.items() if rack == name)
+
+
+def _rotated(values: Sequence[T], turn: int) -> list[T]:
+    at = turn % len(values) if values else 0
+    return [*values[at:], *values[:at]]
 
 
 def regenerate(

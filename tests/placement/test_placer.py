@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import PlacementError
-from kafka_admin_proto.placement import count_moves, place_new, regenerate
+from kafka_admin_proto.placement import count_moves, place_new, place_with_fenced, regenerate
 from kafka_admin_proto.placement.exchange import Exchange
 from kafka_admin_proto.placement.racks import rack_bounds
 from tests.everything import EXHAUSTIVE
@@ -207,3 +207,31 @@ def test_two_steps_of_a_cycle_that_are_in_each_others_way_make_two_cycles() -> N
     assert exchange._uncrossed(cycle) == [(0, 0, 5), (5, 2, 0)]
     backwards = [*cycle[2:], *cycle[:2]]
     assert exchange._uncrossed(backwards) == [(5, 2, 0), (0, 0, 5)]
+
+
+@given(SEEDS)
+def test_fenced_brokers_get_replicas_where_live_ones_are_too_few(seed: int) -> None:
+    draw = random.Random(seed)
+    racks = {broker: draw.choice([None, "a", "b"]) for broker in range(draw.randint(2, 7))}
+    live = {each: racks[each] for each in draw.sample(sorted(racks), draw.randint(1, len(racks)))}
+    fenced = {each: rack for each, rack in racks.items() if each not in live}
+    partitions, factor = draw.randint(1, 12), draw.randint(1, len(racks))
+    placed = place_with_fenced(live, fenced, partitions, factor, seed=seed)
+    assert [len(replicas) for replicas in placed] == [factor] * partitions
+    for replicas in placed:
+        assert len({*replicas}) == factor
+        assert replicas[0] in live
+        for rack in {*racks.values()}:  # a rack's fenced brokers come behind all its live ones
+            taken = {each for each in replicas if racks[each] == rack}
+            if taken & {*fenced}:
+                assert {each for each in live if racks[each] == rack} <= taken
+    if len({*racks.values()}) == 1:
+        leaders = Counter(replicas[0] for replicas in placed)
+        assert max(leaders.values()) - min(leaders[each] for each in live) <= 1
+
+
+def test_a_factor_above_all_brokers_and_no_live_broker_are_refused() -> None:
+    with pytest.raises(PlacementError, match="4 replicas of a partition need 4 brokers"):
+        place_with_fenced({1: None}, {2: None, 3: None}, 1, 4)
+    with pytest.raises(PlacementError, match="all brokers are fenced"):
+        place_with_fenced({}, {2: None, 3: None}, 1, 2)

@@ -143,6 +143,15 @@ class View:
         brokers = self.cluster.brokers
         return [brokers[each] for each in sorted(brokers) if not brokers[each].fenced]
 
+    def usable_brokers(self) -> list[Broker]:
+        """Brokers that new replicas can go to, by id: all but those that are about to end."""
+        brokers = self.cluster.brokers
+        return [
+            brokers[each]
+            for each in sorted(brokers)
+            if brokers[each].fenced or not brokers[each].in_controlled_shutdown
+        ]
+
     def is_active(self, broker_id: int) -> bool:
         """Whether a broker is registered, not fenced, and not about to end."""
         broker = self.cluster.brokers.get(broker_id)

@@ -9,7 +9,7 @@ from zlib import crc32
 
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.messages.partition_record import PartitionRecord
-from kafka_admin_proto.placement import place_new
+from kafka_admin_proto.placement import place_new, place_with_fenced
 from kafka_admin_proto.server.failures import (
     INVALID_REPLICA_ASSIGNMENT,
     INVALID_REPLICATION_FACTOR,
@@ -64,9 +64,13 @@ def in_sync_of(state: State, replicas: Sequence[int], partition: int) -> list[in
 
 
 def check_factor(state: State, factor: int) -> None:
-    """Raises ApiFailure, with the words of Kafka's placer, where there are too few brokers."""
-    brokers = state.live_brokers()
-    if not brokers:
+    """Raises ApiFailure, with the words of Kafka's placer, where there are too few brokers.
+
+    A fenced broker counts: its replica follows once the broker is back. One that is about to end
+    does not.
+    """
+    brokers = state.usable_brokers()
+    if all(each.fenced for each in brokers):
         raise ApiFailure(INVALID_REPLICATION_FACTOR, "All brokers are currently fenced.")
     if factor > len(brokers):
         cordoned = (
@@ -86,19 +90,25 @@ def place(
 ) -> list[tuple[list[int], list[int]]]:
     """(replicas, in sync) of a topic's new partitions; raises ApiFailure as check_factor does.
 
-    The topics of one request do not all begin with the same broker.
+    The topics of one request do not all begin with the same broker. Fenced brokers get replicas
+    only where the others are too few, and lead none.
     """
     check_factor(state, factor)
-    brokers = tuple((each.id, each.rack) for each in state.live_brokers())
+    usable = state.usable_brokers()
+    brokers = tuple((each.id, each.rack) for each in usable if not each.fenced)
     seed = (state.end_offset + crc32(topic.encode())) % _SEEDS
     try:
-        if fixed or partitions > _KEPT_PARTITIONS:
+        if len(brokers) < factor:
+            live = dict(brokers)
+            fenced = {each.id: each.rack for each in usable if each.fenced}
+            placed = place_with_fenced(live, fenced, partitions, factor, seed=seed)
+        elif fixed or partitions > _KEPT_PARTITIONS:
             placed = place_new(dict(brokers), partitions, factor, fixed=fixed, seed=seed)
         else:
             placed = _placed(brokers, partitions, factor, seed)
     except PlacementError as error:
         raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
-    active = {broker for broker, _ in brokers if state.is_active(broker)}
+    active = {broker for broker, _ in brokers}
     return [(replicas, [each for each in replicas if each in active]) for replicas in placed]
 
 

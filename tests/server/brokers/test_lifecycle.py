@@ -168,6 +168,34 @@ def test_starting_a_node_whose_session_lasts_takes_until_it_is_over() -> None:
         assert cluster.broker_states[2] == "running"
 
 
+@pytest.mark.parametrize("end", ["stop_broker", "kill_broker", "fence_broker"])
+def test_a_broker_that_is_away_gets_replicas_where_the_others_are_too_few(
+    cluster: SyncCluster, nodes: Nodes, end: str
+) -> None:
+    getattr(cluster, end)(2)
+    fenced = DescribeClusterRequest(include_fenced_brokers=True)
+    until(lambda: nodes.ask(0, fenced, 2).brokers[1].is_fenced)
+    request = CreateTopicsRequest([topic("all", 4, 3), topic("some", 8, 2), topic("many", 1, 4)])
+    every, some, many = nodes.ask(0, request, 7).topics
+    assert (every.error_code, some.error_code, many.error_code) == (0, 0, 38)
+    assert "only 3 broker(s) are registered" in many.error_message
+    found = nodes.ask(0, MetadataRequest(topics=None), 12).topics
+    partitions = {each.name: each.partitions for each in found}
+    for each in partitions["all"]:
+        assert each.leader_id == each.replica_nodes[0] != 2
+        assert (sorted(each.replica_nodes), sorted(each.isr_nodes)) == ([1, 2, 3], [1, 3])
+        assert each.offline_replicas == [2]
+    assert all(2 not in each.replica_nodes for each in partitions["some"])
+
+
+def test_nothing_is_placed_where_all_brokers_are_fenced(cluster: SyncCluster, nodes: Nodes) -> None:
+    for each in (1, 2, 3):
+        cluster.fence_broker(each)
+    (refused,) = nodes.ask(0, CreateTopicsRequest([topic("a", 1, 3)]), 7).topics
+    assert refused.error_code == 38
+    assert refused.error_message.endswith("All brokers are currently fenced.")
+
+
 def test_what_ended_ends_once_and_what_runs_starts_once(cluster: SyncCluster) -> None:
     cluster.start_broker(1)
     cluster.stop_broker(1)

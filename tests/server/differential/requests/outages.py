@@ -1,4 +1,8 @@
-"""Requests for clusters whose nodes come and go: every replica is assigned, none is placed."""
+"""Requests for clusters whose nodes come and go.
+
+Every replica of a partition that is created is assigned: two placers choose differently, and what
+follows would differ too. What a placer refuses is asked for with validate_only.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +55,20 @@ def create_topics(draws: Draws) -> Step:
     if draws.existing[_MOST_TOPICS:]:
         return topics.delete_topics(draws)
     return _creation(draws, [_topic(draws, draws.new_name(), draws.within(1, draws.nodes))])
+
+
+def validate_placed_topics(draws: Draws) -> Step:
+    """Topics whose replicas are placed, some more than there are brokers; none is created."""
+    rows = [CreatableTopic(draws.new_name(), draws.within(1, 3), draws.within(1, draws.nodes + 1))]
+    request = CreateTopicsRequest(rows, TIMEOUT_MS, validate_only=True)
+    return Step(draws.node(), max(1, draws.version(19)), lambda _: request)
+
+
+def validate_placed_partitions(draws: Draws) -> Step:
+    """Partitions whose replicas are placed; none is created."""
+    topic = CreatePartitionsTopic(draws.known_name(), draws.within(2, 5), None)
+    request = CreatePartitionsRequest([topic], TIMEOUT_MS, validate_only=True)
+    return Step(draws.node(), draws.version(37), lambda _: request)
 
 
 def _topic(draws: Draws, name: str, factor: int) -> CreatableTopic:
@@ -122,6 +140,8 @@ REQUESTS = (
     *[outage] * 8,
     *[create_topics] * 4,
     *[create_partitions] * 2,
+    *[validate_placed_topics] * 3,
+    *[validate_placed_partitions] * 1,
     *[topics.delete_topics] * 1,
     *[topics.metadata] * 2,
     *[topics.describe_topic_partitions] * 1,
