@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Coroutine, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from kafka_admin_proto.loop_thread import LoopThread
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState
@@ -17,11 +18,28 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class SyncCluster:
-    """``Cluster`` as a plain context manager; the arguments are the same."""
+_P = ParamSpec("_P")
 
-    def __init__(self, brokers: int = 1, **settings: Any) -> None:
-        self._cluster = Cluster(brokers, **settings)
+
+def _with_arguments_of(
+    model: Callable[Concatenate[Cluster, _P], None],
+) -> Callable[[Callable[..., None]], Callable[Concatenate[SyncCluster, _P], None]]:
+    """Gives ``__init__`` the signature of another one, for ``help()`` and for type checkers."""
+    return functools.wraps(model)
+
+
+class SyncCluster:
+    """``Cluster`` as a plain context manager, whose arguments it takes; see there what they mean.
+
+        with SyncCluster(3) as cluster:
+            client(cluster.bootstrap_servers)
+
+    Entering it starts the brokers on sockets of the loopback interface, leaving it ends them.
+    """
+
+    @_with_arguments_of(Cluster.__init__)
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        self._cluster = Cluster(*arguments, **settings)
         self._thread: LoopThread | None = None
 
     @property

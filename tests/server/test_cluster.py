@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import signal
 import socket
@@ -138,3 +139,7 @@ def test_a_port_in_use_is_a_sentence() -> None:
         output, errors = process.communicate(timeout=_SECONDS)
     assert (process.returncode, output) == (2, "")
     assert "cannot serve on" in errors
+
+
+def test_help_names_the_arguments_of_both() -> None:
+    assert inspect.signature(SyncCluster) == inspect.signature(Cluster)

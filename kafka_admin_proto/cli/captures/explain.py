@@ -144,6 +144,8 @@ def _title(frame: DecodedFrame) -> str:
     name = frame.api or ("unknown" if frame.api_key is None else f"api key {frame.api_key}")
     version = "" if frame.api_version is None else f" v{frame.api_version}"
     what = "SASL token" if frame.is_token else f"{name}{version} {frame.direction}"
+    if frame.forwarded:  # offsets count from its own first byte, as no size is before it
+        what += " inside an Envelope"
     parts = [what, f"{len(frame.data)} bytes"]
     if frame.correlation_id is not None:
         parts.append(f"correlation id {frame.correlation_id}")

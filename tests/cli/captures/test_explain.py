@@ -56,6 +56,15 @@ def test_piped_output_has_every_byte() -> None:
     assert names["header"] < names["[0]"], "deeper fields stand further to the right"
 
 
+def test_a_frame_inside_another_one_says_so() -> None:
+    result = run(str(SAMPLE.with_name("admin42.pcap.gz")), "--only", "69")
+    title, _, first = result.output.splitlines()[:3]
+    assert title == (
+        "frame 69: CreateTopics v7 response inside an Envelope, 73 bytes, correlation id 3"
+    )
+    assert first.split() == ["header"]  # no size: that is the Envelope's
+
+
 def test_long_fields_go_on_below(stream: Path) -> None:
     result = run(str(stream), "--input-format", "raw", "--only", "8")
     found = bytes_of(result.stdout)
