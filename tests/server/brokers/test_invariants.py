@@ -263,10 +263,14 @@ class Cluster(RuleBasedStateMachine):
                 self.fence(each, False)
                 self.loop.run_until_complete(self.nodes.start(each))
             self.loop.pass_time(_LONG_S)
-            if any(each.leader == -1 for _, _, each in self.partitions()):
+            leaderless = [each for _, _, each in self.partitions() if each.leader == -1]
+            if leaderless:
                 # By Kafka's rule a change of min.insync.replicas forgets who is eligible: where no
-                # replica is in sync, no clean election finds a leader after it.
-                assert self.reconfigured
+                # replica is in sync, no clean election finds a leader after it. The same goes for a
+                # partition whose only eligible broker is one that a reassignment removed.
+                assert self.reconfigured or all(
+                    each.elr and not {*each.elr} & {*each.replicas} for each in leaderless
+                )
                 self.elect(True)
                 self.loop.pass_time(_LONG_S)
             for _, _, partition in self.partitions():
