@@ -285,8 +285,9 @@ On the larger captures the pipeline on two cores writes its six tables {_ratio(a
 fast as one process of `kap decode --output jsonl` writes frames; `read_frames`, which hands frames
 to Spark alone, is {_ratio(alone, frames)} × as fast, and two cores are {_ratio(one, two)} × as
 fast as one. Two processes of `kap decode` side by side, each with half of the captures, are
-{_ratio(alone, both)} × as fast as one, which is all that a second core of this machine
-gives.{by_engine} Peak memory at ten times the size is {two.peak / small_two.peak:.2f} ×.
+{_ratio(alone, both)} × as fast as one, which is all that a second core of this machine gives
+(above 2, the machine was slower during the single run); the pipeline takes {_ratio(two, both)} ×
+their time.{by_engine} Peak memory at ten times the size is {two.peak / small_two.peak:.2f} ×.
 
 Beside tshark with Spark behind it, where tshark leaves out all layers below Kafka's, the pipeline
 is {(wrote.seconds + read.seconds) / small_two.seconds:.2f} × as fast on the smaller captures. All
