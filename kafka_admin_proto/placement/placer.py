@@ -14,7 +14,7 @@ from kafka_admin_proto.placement.racks import RackBounds, rack_bounds
 #: The broker ids of a partition's replicas; the first one is the preferred leader.
 Replicas = list[int]
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _NOTHING: Mapping[int, int] = {}
 
@@ -90,7 +90,7 @@ def _in_rack(brokers: Mapping[int, str | None], name: str | None) -> list[int]:
     return sorted(each for each, rack in brokers.items() if rack == name)
 
 
-def _rotated(values: Sequence[T], turn: int) -> list[T]:
+def _rotated(values: Sequence[_T], turn: int) -> list[_T]:
     at = turn % len(values) if values else 0
     return [*values[at:], *values[:at]]
 

@@ -13,13 +13,15 @@ A policy is any class with these methods; it is called as a broker calls Java's:
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.server.failures import POLICY_VIOLATION, UNKNOWN_SERVER_ERROR, ApiFailure
+
+_Metadata = TypeVar("_Metadata")
 
 
 class PolicyViolation(KafkaAdminProtoError):
@@ -87,14 +89,8 @@ def load_policy(name: str) -> CreateTopicPolicy | AlterConfigPolicy:
 
 def check_topic(policy: CreateTopicPolicy | None, metadata: TopicMetadata) -> None:
     """Raises ApiFailure (POLICY_VIOLATION), or PolicyFailure for an error of the policy's own."""
-    if policy is None:
-        return
-    try:
-        policy.validate(metadata)
-    except PolicyViolation as violation:
-        raise ApiFailure(POLICY_VIOLATION, str(violation)) from violation
-    except Exception as error:
-        raise PolicyFailure from error
+    if policy is not None:
+        _check(policy.validate, metadata)
 
 
 def check_configs(policy: AlterConfigPolicy | None, metadata: ConfigMetadata) -> None:
@@ -102,8 +98,15 @@ def check_configs(policy: AlterConfigPolicy | None, metadata: ConfigMetadata) ->
     if policy is None:
         return
     try:
-        policy.validate(metadata)
+        _check(policy.validate, metadata)
+    except PolicyFailure as failure:
+        raise ApiFailure(UNKNOWN_SERVER_ERROR) from failure.__cause__
+
+
+def _check(validate: Callable[[_Metadata], None], metadata: _Metadata) -> None:
+    try:
+        validate(metadata)
     except PolicyViolation as violation:
         raise ApiFailure(POLICY_VIOLATION, str(violation)) from violation
     except Exception as error:
-        raise ApiFailure(UNKNOWN_SERVER_ERROR) from error
+        raise PolicyFailure from error
