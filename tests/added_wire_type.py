@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import kafka_admin_proto
 from kafka_admin_proto import Codec, DecodeError, EncodeError, JsonError, codec
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.kip_reader import read_kip
-from kafka_admin_proto.schema.kip_writer import write_grammar
+from kafka_admin_proto.schema.kip.reader import read_kip
+from kafka_admin_proto.schema.kip.writer import write_grammar
 from kafka_admin_proto.schema.layout import layout
 from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.testing import messages

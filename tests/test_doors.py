@@ -38,7 +38,7 @@ from kafka_admin_proto.protocol import (
     write_response,
 )
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.names import messages_package, python_name
 
 PING = """{

@@ -15,7 +15,7 @@ from typing import cast
 import msgspec
 
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
-from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import (
     MessageOverlay,
@@ -27,7 +27,7 @@ from kafka_admin_proto.schema.versions import VersionRange
 
 
 def _read_kip(text: str, *, file: str, dialect: str) -> MessageSpec:
-    from kafka_admin_proto.schema.kip_reader import read_kip  # for drafts only
+    from kafka_admin_proto.schema.kip.reader import read_kip  # for drafts only
 
     return read_kip(text, file=file, dialect=dialect)
 

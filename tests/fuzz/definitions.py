@@ -13,12 +13,12 @@ from kafka_admin_proto.classes import make_classes
 from kafka_admin_proto.errors import DecodeError, PartitionMetadataError, SchemaError
 from kafka_admin_proto.records.segments.partition_metadata import PartitionMetadata
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.kafka_json import read_message
-from kafka_admin_proto.schema.kafka_json_writer import write_message
-from kafka_admin_proto.schema.kip_lint import lint
-from kafka_admin_proto.schema.kip_reader import read_kip, read_proposal
-from kafka_admin_proto.schema.kip_writer import write_grammar
+from kafka_admin_proto.schema.kafka_json.reader import read_message
+from kafka_admin_proto.schema.kafka_json.writer import write_message
+from kafka_admin_proto.schema.kip.reader import read_kip, read_proposal
+from kafka_admin_proto.schema.kip.writer import write_grammar
 from kafka_admin_proto.schema.layout import LayoutField, layout
+from kafka_admin_proto.schema.lint.kip import lint_proposal
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.wire.grammar import message_type
@@ -41,7 +41,7 @@ def one_input(data: bytes) -> None:
     elif kind == b"g":
         from_grammar(text)
     else:
-        for slip in lint(text):
+        for slip in lint_proposal(text):
             assert slip.line >= 1
             assert slip.column >= 1
         try:
@@ -140,7 +140,7 @@ def seeds() -> Iterator[bytes]:
     for name in catalog().names()[::7]:
         spec = catalog().spec(name)
         yield b"g" + write_grammar(spec, spec.valid_versions.highest).encode()
-    for path in sorted((folder.parent / "tests" / "schema" / "kips").glob("*.txt")):
+    for path in sorted((folder.parent / "tests" / "schema" / "kip" / "proposals").glob("*.txt")):
         yield b"t" + path.read_bytes()
     yield b"pversion: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
     yield b"pversion: 0\n\ntopic_id: 46bdb63f-9e8d-4a38-bf7b-ee4eb2a794e4\nmore: x\n"

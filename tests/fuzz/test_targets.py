@@ -16,7 +16,7 @@ from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.protocol import frames
 from kafka_admin_proto.protocol.connection import ServerConnection, scram
 from kafka_admin_proto.records.batches import message_sets, record_format
-from kafka_admin_proto.schema import kafka_json, kafka_json_writer
+from kafka_admin_proto.schema.kafka_json import reader, writer
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.network.limits import Guard
 from tests.everything import EVERY_DIALECT
@@ -97,8 +97,8 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (connections, scram, "text_of", raises(UnicodeError()), UnicodeError),
     (connections, ServerConnection, "_take_turn", raises(KeyError("x")), KeyError),
     (connections, frames.FrameReader, "feed", without_last, AssertionError),
-    (definitions, kafka_json_writer, "_fields_to_list", lambda fields: [], AssertionError),
-    (definitions, kafka_json, "_parse", raises(KeyError("x")), KeyError),
+    (definitions, writer, "_fields_to_list", lambda fields: [], AssertionError),
+    (definitions, reader, "_parse", raises(KeyError("x")), KeyError),
     (dumps, readers, "_guess", raises(ValueError("x")), ValueError),
     (records, message_sets, "_whole", raises(KeyError("x")), KeyError),
     (records, records, "write_batch", lambda batch: b"", StopIteration),

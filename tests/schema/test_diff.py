@@ -12,7 +12,7 @@ from kafka_admin_proto import codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.diff import ALWAYS, NEVER, Difference, diff, verdict
-from kafka_admin_proto.schema.kip_reader import read_kip
+from kafka_admin_proto.schema.kip.reader import read_kip
 from kafka_admin_proto.testing import messages
 from tests.everything import EVERY, each_version
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto import SchemaError
-from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.kafka_json.reader import read_message
 
 
 def definition(*fields: dict[str, Any], **top: Any) -> str:

@@ -32,7 +32,7 @@ _NOT_NEEDED = (
     "kafka_admin_proto.capture",
     "kafka_admin_proto.protocol.connection.client",
     "kafka_admin_proto.protocol.connection.scram",  # with SASL
-    "kafka_admin_proto.schema.kip_reader",  # drafts
+    "kafka_admin_proto.schema.kip.reader",  # drafts
     "kafka_admin_proto.server.configs.values",
     "kafka_admin_proto.server.faults",  # with --fault
     "kafka_admin_proto.server.log",  # with --data

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import DecodeError, EncodeError, JsonError
 from kafka_admin_proto.schema.fields import StructSpec
-from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.testing import struct_values

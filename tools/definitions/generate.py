@@ -36,7 +36,7 @@ from kafka_admin_proto.schema.catalog import (
     read_definition,
 )
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
-from kafka_admin_proto.schema.kafka_json_writer import write_message
+from kafka_admin_proto.schema.kafka_json.writer import write_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.schema.overlay import MessageOverlay as Overlay

@@ -17,8 +17,8 @@ import msgspec
 from msgspec.structs import replace
 
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
-from kafka_admin_proto.schema.kafka_json import read_message
-from kafka_admin_proto.schema.kafka_json_writer import write_message
+from kafka_admin_proto.schema.kafka_json.reader import read_message
+from kafka_admin_proto.schema.kafka_json.writer import write_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, read_overlay
 from tools.definitions.merge import Merged, merge

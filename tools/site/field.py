@@ -13,7 +13,7 @@ from kafka_admin_proto.capture import Block, FrameDecoder
 from kafka_admin_proto.cli.captures.explain import explanation_of
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.kip_writer import write_grammar
+from kafka_admin_proto.schema.kip.writer import write_grammar
 from kafka_admin_proto.wire.arrays import Array
 from kafka_admin_proto.wire.blobs import Blob
 from kafka_admin_proto.wire.containers import StructType

@@ -18,7 +18,7 @@ from kafka_admin_proto.render.meanings import meaning_of
 from kafka_admin_proto.render.schema_rows import field_notes
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.fields import FieldSpec
-from kafka_admin_proto.schema.kip_writer import write_grammar
+from kafka_admin_proto.schema.kip.writer import write_grammar
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.wire.field_names import is_error_field

@@ -18,13 +18,14 @@ from kafka_admin_proto.render.schema_rows import schema_rows
 from kafka_admin_proto.schema.catalog import READERS, catalog
 from kafka_admin_proto.schema.diff import diff as differences
 from kafka_admin_proto.schema.diff import verdict
-from kafka_admin_proto.schema.kafka_json import without_comments
-from kafka_admin_proto.schema.kafka_json_writer import write_message
-from kafka_admin_proto.schema.kafka_lint import lint_definition
-from kafka_admin_proto.schema.kip_grammar import Slip, parse
-from kafka_admin_proto.schema.kip_lint import lint as slips_of
-from kafka_admin_proto.schema.kip_writer import write_grammar
+from kafka_admin_proto.schema.kafka_json.reader import without_comments
+from kafka_admin_proto.schema.kafka_json.writer import write_message
+from kafka_admin_proto.schema.kip.grammar import parse_grammars
+from kafka_admin_proto.schema.kip.writer import write_grammar
+from kafka_admin_proto.schema.lint.kafka_json import lint_definition
+from kafka_admin_proto.schema.lint.kip import lint_proposal
 from kafka_admin_proto.schema.model import MESSAGE_TYPES, MessageSpec
+from kafka_admin_proto.schema.slip import Slip
 
 _REFERENCE = re.compile(r"(?:(?P<dialect>[^:@]+):)?(?P<name>\w+)(?:@(?P<version>\d{1,5}))?")
 
@@ -243,8 +244,8 @@ def _is_other_json(text: str) -> bool:
 def _slips(text: str, suffix: str) -> list[Slip]:
     if suffix == ".json" or _JSON_OBJECT.match(text):
         return lint_definition(text)
-    slips = slips_of(text)
-    if not slips and suffix not in READERS and not parse(text)[0]:
+    slips = lint_proposal(text)
+    if not slips and suffix not in READERS and not parse_grammars(text)[0]:
         remedy = "name a proposal with grammars, or a definition in JSON"
         return [Slip(1, 1, "no-definition", "there is no message definition in this text", remedy)]
     if slips or suffix not in READERS:

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 import kafka_admin_proto
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.kafka_json.reader import read_message
 
 
 def run(arguments: str) -> Result:
@@ -192,7 +192,7 @@ def test_diff_of_what_does_not_exist(arguments: str, complaint: str) -> None:
 
 
 def test_lint(tmp_path: Path) -> None:
-    kips = Path(__file__).parents[2] / "schema" / "kips"
+    kips = Path(__file__).parents[2] / "schema" / "kip" / "proposals"
     topic_ids, create_topics = kips / "kip-516-topic-ids.txt", kips / "kip-4-create-topics-v0.txt"
     result = run(f"schema lint {topic_ids} {create_topics}")
     assert result.exit_code == 1

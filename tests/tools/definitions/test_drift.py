@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, apply_overlay
 from tests.oracle import require_oracle

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kafka_admin_proto.schema.kafka_json import read_message
+from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, read_overlay, unknown_paths
 from tools.definitions import generate

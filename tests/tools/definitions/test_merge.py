@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.schema.kafka_json import read_message
-from kafka_admin_proto.schema.kafka_json_writer import write_message
+from kafka_admin_proto.schema.kafka_json.reader import read_message
+from kafka_admin_proto.schema.kafka_json.writer import write_message
 from kafka_admin_proto.schema.layout import layout
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, read_overlay

@@ -1,4 +1,4 @@
-"""Reading and writing definitions, and the version ranges in them."""
+"""Kafka's JSON of definitions is read, and written as it was."""
 
 from __future__ import annotations
 
@@ -10,44 +10,15 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.kafka_json import read_message
-from kafka_admin_proto.schema.kafka_json_writer import write_message
-from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
+from kafka_admin_proto.schema.kafka_json.reader import read_message
+from kafka_admin_proto.schema.kafka_json.writer import write_message
 from tests.everything import draws
-
-ranges = st.builds(
-    lambda low, size: VersionRange(low, min(low + size, MAX_VERSION)),
-    st.integers(0, MAX_VERSION),
-    st.integers(0, 9) | st.just(MAX_VERSION),
-) | st.just(VersionRange.NONE)
 
 
 @pytest.mark.parametrize("name", catalog().names())
 def test_every_shipped_file_is_as_we_write_it(name: str) -> None:
     text = (catalog().folder / "kafka" / f"{name}.json").read_text("utf-8")
     assert write_message(read_message(text)) == text
-
-
-@given(ranges)
-def test_ranges_read_as_they_are_written(one: VersionRange) -> None:
-    assert VersionRange.parse(str(one)) == one
-    assert VersionRange.parse(f" {one} ") == one
-
-
-@given(ranges, ranges, st.integers(-1, MAX_VERSION + 1))
-def test_ranges_are_sets(one: VersionRange, other: VersionRange, version: int) -> None:
-    assert (version in one & other) == (version in one and version in other)
-    assert one.covers(other) == (other.empty or (one & other) == other)
-    assert one.empty == (not any(True for _ in one))
-
-
-@given(st.sets(st.integers(0, 6)))
-def test_spanning(versions: set[int]) -> None:
-    found = VersionRange.spanning(versions)
-    if found is None:
-        assert len(versions) < max(versions) - min(versions) + 1
-    else:
-        assert set(found) == versions
 
 
 @given(st.text() | st.binary().map(lambda raw: raw.decode("latin-1")))

@@ -14,21 +14,21 @@ import msgspec
 
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.fields import StructSpec
-from kafka_admin_proto.schema.kip_fields import message_spec
-from kafka_admin_proto.schema.kip_grammar import (
+from kafka_admin_proto.schema.kip.definition import message_spec
+from kafka_admin_proto.schema.kip.grammar import (
     Item,
     Production,
-    Slip,
     grammar_type,
     odd_type,
-    parse,
+    parse_grammars,
 )
 from kafka_admin_proto.schema.layout import LayoutField, struct_layout
 from kafka_admin_proto.schema.model import MAX_DEPTH, MAX_FIELDS, MessageSpec
 from kafka_admin_proto.schema.names import definition_name
+from kafka_admin_proto.schema.slip import Slip
 
 
-class Reading(msgspec.Struct):
+class Proposal(msgspec.Struct):
     """What a text says: its messages by name, in order, and its slips in the order of the lines."""
 
     messages: dict[str, MessageSpec]
@@ -41,7 +41,7 @@ def read_proposal(
     file: str = "",
     dialect: str = "kafka",
     structs: Mapping[str, StructSpec] | None = None,
-) -> Reading:
+) -> Proposal:
     """Read all grammars in a text of any kind, prose and wiki chrome around them.
 
     ``structs`` are definitions that the text may use without giving them. Raises SchemaError
@@ -60,26 +60,26 @@ def read_kip(text: str, *, file: str = "", dialect: str = "kafka") -> MessageSpe
     Raises SchemaError for any slip.
     """
     try:
-        reading = _read(text, file, dialect, {}, strict=True)
-        if reading.slips:
-            slip = reading.slips[0]
+        proposal = _read(text, file, dialect, {}, strict=True)
+        if proposal.slips:
+            slip = proposal.slips[0]
             raise SchemaError(
                 f"line {slip.line} column {slip.column}: {slip.fault}", "correct the grammar"
             )
-        if len(reading.messages) != 1:
-            names = ", ".join(reading.messages) or "none"
+        if len(proposal.messages) != 1:
+            names = ", ".join(proposal.messages) or "none"
             raise SchemaError(f"a file defines one message, not {names}", "split the file")
     except SchemaError as error:
         error.file = error.file or file
         raise
-    (spec,) = reading.messages.values()
+    (spec,) = proposal.messages.values()
     return spec
 
 
 def _read(
     text: str, file: str, dialect: str, structs: Mapping[str, StructSpec], *, strict: bool
-) -> Reading:
-    headers, slips = parse(text, strict=strict)
+) -> Proposal:
+    headers, slips = parse_grammars(text, strict=strict)
     resolver = _Resolver(headers, structs, slips)
     versions: dict[str, dict[int, tuple[bool, tuple[LayoutField, ...]]]] = {}
     for header in headers:
@@ -94,7 +94,7 @@ def _read(
         name: message_spec(name, found, file=file, dialect=dialect)
         for name, found in versions.items()
     }
-    return Reading(messages, sorted(set(slips)))
+    return Proposal(messages, sorted(set(slips)))
 
 
 class _Resolver:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.kafka_json import read_message
-from kafka_admin_proto.schema.kafka_lint import lint_definition
+from kafka_admin_proto.schema.kafka_json.reader import read_message
+from kafka_admin_proto.schema.lint.kafka_json import lint_definition
 
 FILES = sorted((catalog().folder / "kafka").glob("*.json"))
 SEVERAL = """\

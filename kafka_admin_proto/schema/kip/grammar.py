@@ -7,7 +7,7 @@ and ``TAG_BUFFER``, ``name<tag: 0>``, ``?`` for what may be null, ``(name)`` for
 and braces around structs, and what a wiki puts around it all: prose, bullets, no-break spaces,
 ``*`` behind a name that a revision has changed.
 
-This module knows the lines; what they mean together is ``kip_reader``'s matter.
+This module reads the lines; `kip.reader` finds out what they mean together.
 """
 
 from __future__ import annotations
@@ -21,23 +21,7 @@ import msgspec
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.model import MAX_DEPTH
 from kafka_admin_proto.schema.scalars import SCALARS
-
-
-class Slip(msgspec.Struct, frozen=True, order=True):
-    """A place in a text where it contradicts itself or leaves something out.
-
-    ``line`` and ``column`` count from 1; ``rule`` is a short name of the kind of slip; ``remedy``
-    says how the text is read in spite of it, or what to write.
-    """
-
-    line: int
-    column: int
-    rule: str
-    fault: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.line}:{self.column}: {self.fault}; {self.remedy} [{self.rule}]"
+from kafka_admin_proto.schema.slip import Slip
 
 
 class GrammarType(NamedTuple):
@@ -138,7 +122,7 @@ _TOKEN = re.compile(
 _MESSAGE = re.compile(r"[A-Z]\w*?[a-z](Req|Res)[a-z]{4,6}\Z")
 
 
-def parse(text: str, *, strict: bool = False) -> tuple[list[Production], list[Slip]]:
+def parse_grammars(text: str, *, strict: bool = False) -> tuple[list[Production], list[Slip]]:
     """The messages of a text, each with its definitions as children, and faults of syntax.
 
     Lines without ``=>`` are prose; ``strict`` allows none but blank ones and ``#`` comments.

@@ -1,7 +1,7 @@
 """All slips of a definition in Kafka's JSON, each with its line.
 
-The reader of `kafka_json` does the reading. Here a fault does not end it, and the parsed JSON knows
-where in the text it stands.
+`DefinitionReader` reads the definition. A fault does not end its work here, and each parsed JSON
+object knows where in the text it begins.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
-from kafka_admin_proto.schema.kafka_json import DefinitionReader, without_comments
-from kafka_admin_proto.schema.kip_grammar import Slip
+from kafka_admin_proto.schema.kafka_json.reader import DefinitionReader, without_comments
 from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.schema.slip import Slip
 
 _Spec = TypeVar("_Spec", FieldSpec, StructSpec, MessageSpec)
 _SPACE = re.compile(r"[ \t\n\r]*")

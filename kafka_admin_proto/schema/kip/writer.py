@@ -1,6 +1,6 @@
 """A message at one version → its grammar, as the proposals and the protocol guide write it.
 
-``kip_reader`` reads it back to the same names and layout. Beyond what the guide of Kafka 3.9 has
+`kip.reader` reads it back to the same names and layout. Beyond what the guide of Kafka 3.9 has
 there are ``name<tag: 0>`` for tagged fields, which newer guides show, and their ``?`` in front of
 arrays and structs that may be null. Defaults have no place in the notation.
 """

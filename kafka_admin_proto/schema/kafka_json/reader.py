@@ -1,8 +1,8 @@
-"""Kafka's message-definition JSON: the strict reader, and the writer of our own files.
+"""The strict reader of Kafka's message-definition JSON.
 
 The reader takes upstream files unchanged: ``//`` and ``/* */`` comments, defaults written as
-strings, numbers or booleans, tags as numbers or numeric strings. Whatever it does not know it
-refuses, so that a new key of a later release is noticed instead of silently lost.
+strings, numbers or booleans, tags as numbers or numeric strings. It refuses a key that it does not
+know, so that a new key of a later release is noticed instead of silently lost.
 """
 
 from __future__ import annotations

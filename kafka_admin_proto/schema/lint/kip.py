@@ -10,10 +10,11 @@ from functools import cache
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
-from kafka_admin_proto.schema.kip_grammar import Production, Slip, parse
-from kafka_admin_proto.schema.kip_reader import Reading, read_proposal
+from kafka_admin_proto.schema.kip.grammar import Production, parse_grammars
+from kafka_admin_proto.schema.kip.reader import Proposal, read_proposal
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
+from kafka_admin_proto.schema.slip import Slip
 
 _CAMEL_WORD = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)+")
 _CHUNK = re.compile(r"[A-Z][a-z]+")
@@ -25,25 +26,25 @@ _MOST_WORDS = 9
 _ALIKE = 0.92
 
 
-def lint(text: str) -> list[Slip]:
+def lint_proposal(text: str) -> list[Slip]:
     """All slips of a text in the order of its lines; none for a text without grammars or names."""
     try:
-        headers, _ = parse(text)
-        reading = read_with_shipped(text)
+        headers, _ = parse_grammars(text)
+        proposal = read_with_shipped(text)
     except SchemaError as error:
         return [Slip(1, 1, "unreadable", f"{error.field}: {error.fault}", error.remedy)]
-    slips = set(reading.slips)
+    slips = set(proposal.slips)
     taken = {(slip.line, slip.column) for slip in slips if slip.rule == "misspelt"}
-    for slip in (*_misspelt(text, list(reading.messages)), *_outdated(headers)):
+    for slip in (*_misspelt(text, list(proposal.messages)), *_outdated(headers)):
         if (slip.line, slip.column) not in taken:
             slips.add(slip)
     return sorted(slips)
 
 
-def read_with_shipped(text: str, *, file: str = "", dialect: str = "kafka") -> Reading:
+def read_with_shipped(text: str, *, file: str = "", dialect: str = "kafka") -> Proposal:
     """``read_proposal``, with the structs of the shipped messages for those not defined."""
     structs: dict[str, StructSpec] = {}
-    for header in parse(text)[0]:
+    for header in parse_grammars(text)[0]:
         if header.name in catalog().names():
             structs |= catalog().spec(header.name).structs()
     return read_proposal(text, file=file, dialect=dialect, structs=structs)

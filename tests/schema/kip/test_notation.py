@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.kip_lint import lint, read_with_shipped
-from kafka_admin_proto.schema.kip_reader import read_kip, read_proposal
-from kafka_admin_proto.schema.kip_writer import write_grammar
+from kafka_admin_proto.schema.kip.reader import read_kip, read_proposal
+from kafka_admin_proto.schema.kip.writer import write_grammar
 from kafka_admin_proto.schema.layout import LayoutField, layout
+from kafka_admin_proto.schema.lint.kip import lint_proposal, read_with_shipped
 from kafka_admin_proto.schema.names import python_name
 from tests.everything import DRAFTS, EVERY, draws, each_version
 from tests.fuzz.definitions import spelled
 from tests.oracle import require_oracle
 from tools.oracles import jars
 
-KIPS = Path(__file__).parent / "kips"
+KIPS = Path(__file__).parent / "proposals"
 #: Text → the dialect that its grammars became.
 TEXTS = {
     "kip-4-create-topics-v0": "kip-4",
@@ -100,7 +100,7 @@ def text_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_linter_finds_each_slip_of_the_texts(name: str) -> None:
-    found = lint(text_of(name))
+    found = lint_proposal(text_of(name))
     lines = text_of(name).split("\n")
     assert [(slip.line, slip.rule) for slip in found] == [row[:2] for row in SLIPS[name]]
     for slip, (_, _, word) in zip(found, SLIPS[name], strict=True):
@@ -132,7 +132,9 @@ def test_the_texts_say_what_the_dialects_have(name: str, dialect: str | None) ->
 @pytest.mark.parametrize(("dialect", "name"), DRAFTS)
 def test_the_drafts_files_have_no_slips(dialect: str, name: str) -> None:
     text = (catalog().folder / dialect / f"{name}.kip").read_text("utf-8")
-    assert {slip.rule for slip in lint(text)} <= {"other-version"}  # KIP-516 says so itself
+    assert {slip.rule for slip in lint_proposal(text)} <= {
+        "other-version"
+    }  # KIP-516 says so itself
     spec = catalog().spec(name, dialect)
     for version in spec.valid_versions:
         again = read_kip(write_grammar(spec, version))
@@ -143,7 +145,7 @@ def test_the_drafts_files_have_no_slips(dialect: str, name: str) -> None:
 def test_every_version_there_and_back(name: str, version: int) -> None:
     spec = catalog().spec(name)
     text = write_grammar(spec, version)
-    assert lint(text) == []
+    assert lint_proposal(text) == []
     again = read_kip(text)
     assert (again.name, again.valid_versions.lowest) == (name, version)
     assert again.is_flexible(version) == spec.is_flexible(version)
@@ -251,7 +253,7 @@ def as_guide_44(fields: tuple[LayoutField, ...]) -> tuple[LayoutField, ...]:
 @given(st.text() | st.text("[]()<>?{}=> \n\tabAB_:*09Request"))
 @settings(max_examples=draws(300))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    for slip in lint(text):
+    for slip in lint_proposal(text):
         assert slip.line >= 1
         assert slip.column >= 1
     for read in (read_kip, read_proposal):
@@ -270,7 +272,7 @@ def test_damaged_grammars(data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 9)))
     text = text[:start] + data.draw(st.text("[]<>?=> \nabT_", max_size=4)) + text[end:]
-    lint(text)
+    lint_proposal(text)
     try:
         spec = read_kip(text)
     except SchemaError:
@@ -302,7 +304,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("text", "rule", "place"), BROKEN)
 def test_slips(text: str, rule: str, place: tuple[int, int]) -> None:
-    found = [(slip.rule, (slip.line, slip.column)) for slip in lint(text)]
+    found = [(slip.rule, (slip.line, slip.column)) for slip in lint_proposal(text)]
     assert (rule, place) in found
     if rule == "misspelt":  # in a definition file any name is meant as it stands
         assert read_kip(text).name == "PingReqeust"

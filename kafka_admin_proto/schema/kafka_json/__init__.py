@@ -1,0 +1,1 @@
+"""Definitions in the JSON notation of Kafka's generator: its reader and its writer."""

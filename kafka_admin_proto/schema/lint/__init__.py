@@ -1,0 +1,1 @@
+"""All slips of a text at once, with their lines: of definitions as JSON, and of proposals."""
