@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 from uuid import UUID
 from zlib import crc32
 
@@ -53,7 +54,7 @@ def check_replicas(state: State, replicas: Sequence[int], factor: int | None) ->
 
 
 def in_sync_of(state: State, replicas: Sequence[int], partition: int) -> list[int]:
-    """The active ones of named replicas; raises ApiFailure where there is none."""
+    """The named replicas on active brokers; raises ApiFailure where no broker is active."""
     found = [each for each in replicas if state.is_active(each)]
     if not found:
         raise _invalid(
@@ -63,16 +64,30 @@ def in_sync_of(state: State, replicas: Sequence[int], partition: int) -> list[in
     return found
 
 
-def check_factor(state: State, factor: int) -> None:
-    """Raises ApiFailure, with the words of Kafka's placer, where there are too few brokers.
+class PlacementBrokers(NamedTuple):
+    """The brokers that new replicas can go to, each id with its rack.
 
-    A fenced broker counts: its replica follows once the broker is back. One that is about to end
-    does not.
+    Fenced ones are among them: a replica there follows once its broker is back.
     """
-    brokers = state.usable_brokers()
-    if all(each.fenced for each in brokers):
+
+    live: dict[int, str | None]
+    fenced: dict[int, str | None]
+
+
+def placement_brokers(state: State, factor: int) -> PlacementBrokers:
+    """The brokers for so many replicas of a partition.
+
+    Raises ApiFailure, with the text of Kafka's placer, where there are too few. A fenced broker
+    counts, one that is about to end does not.
+    """
+    live: dict[int, str | None] = {}
+    fenced: dict[int, str | None] = {}
+    for each in state.usable_brokers():
+        (fenced if each.fenced else live)[each.id] = each.rack
+    if not live:
         raise ApiFailure(INVALID_REPLICATION_FACTOR, "All brokers are currently fenced.")
-    if factor > len(brokers):
+    registered = len(live) + len(fenced)
+    if factor > registered:
         cordoned = (
             ""
             if state.release < "4.3"
@@ -81,42 +96,38 @@ def check_factor(state: State, factor: int) -> None:
         raise ApiFailure(
             INVALID_REPLICATION_FACTOR,
             f"The target replication factor of {factor} cannot be reached because only "
-            f"{len(brokers)} broker(s) are registered{cordoned}.",
+            f"{registered} broker(s) are registered{cordoned}.",
         )
+    return PlacementBrokers(live, fenced)
 
 
 def place(
     state: State, topic: str, partitions: int, factor: int, fixed: Sequence[Sequence[int]] = ()
 ) -> list[tuple[list[int], list[int]]]:
-    """(replicas, in sync) of a topic's new partitions; raises ApiFailure as check_factor does.
+    """(replicas, in sync) of a topic's new partitions; raises ApiFailure as placement_brokers does.
 
     The topics of one request do not all begin with the same broker. Fenced brokers get replicas
-    only where the others are too few, and lead none.
+    only where the live ones are fewer than the factor, and lead no partition.
     """
-    check_factor(state, factor)
-    usable = state.usable_brokers()
-    brokers = tuple((each.id, each.rack) for each in usable if not each.fenced)
+    live, fenced = placement_brokers(state, factor)
     seed = (state.end_offset + crc32(topic.encode())) % _SEEDS
     try:
-        if len(brokers) < factor:
-            live = dict(brokers)
-            fenced = {each.id: each.rack for each in usable if each.fenced}
+        if len(live) < factor:
             placed = place_with_fenced(live, fenced, partitions, factor, seed=seed)
         elif fixed or partitions > _KEPT_PARTITIONS:
-            placed = place_new(dict(brokers), partitions, factor, fixed=fixed, seed=seed)
+            placed = place_new(live, partitions, factor, fixed=fixed, seed=seed)
         else:
-            placed = _placed(brokers, partitions, factor, seed)
+            placed = _placed(tuple(live.items()), partitions, factor, seed)
     except PlacementError as error:
         raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
-    active = {broker for broker, _ in brokers}
-    return [(replicas, [each for each in replicas if each in active]) for replicas in placed]
+    return [(replicas, [each for each in replicas if each in live]) for replicas in placed]
 
 
 @lru_cache(maxsize=1024)
 def _placed(
     brokers: tuple[tuple[int, str | None], ...], partitions: int, factor: int, seed: int
 ) -> list[list[int]]:
-    """What the placer chooses for a topic, kept for others of the same shape."""
+    """The placer's choice for a topic, kept for other topics of the same shape."""
     return place_new(dict(brokers), partitions, factor, seed=seed)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from zlib import crc32
 
 from kafka_admin_proto.errors import PlacementError
-from kafka_admin_proto.placement import place_new, regenerate
+from kafka_admin_proto.placement import regenerate
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
 from kafka_admin_proto.server.failures import (
     INVALID_PARTITIONS,
@@ -19,10 +19,11 @@ from kafka_admin_proto.server.handlers.topics.alter_partition_reassignments impo
 from kafka_admin_proto.server.state import State, is_reassigning
 from kafka_admin_proto.server.topics.assignments import (
     MOST_RECORDS,
-    check_factor,
     check_replicas,
     in_sync_of,
     partition_record,
+    place,
+    placement_brokers,
 )
 from kafka_admin_proto.values import Message
 
@@ -82,29 +83,30 @@ def refactored(
 ) -> list[list[int]]:
     """All partitions, and ``added`` ones, with another number of replicas, few of them moved.
 
-    Partitions that have that number stay where they are.
+    Partitions that have that number stay where they are. Where the live brokers are too few, each
+    partition has a replica on every live broker, and its others on fenced brokers.
     """
     if all(len(replicas) == factor for replicas in now):
         return grown(state, topic, now, added)
-    check_factor(state, factor)
+    live, fenced = placement_brokers(state, factor)
+    seed = crc32(topic.name.encode())
     try:
-        return regenerate(
-            _racks(state), now, replication_factor=factor, new_partitions=added, seed=_seed(topic)
-        )
+        if len(live) >= factor:
+            return regenerate(live, now, replication_factor=factor, new_partitions=added, seed=seed)
+        leading = regenerate(live, now, replication_factor=len(live), seed=seed)
+        others = regenerate(fenced, now, replication_factor=factor - len(live), seed=seed)
     except PlacementError as error:
         raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
+    wanted = [first + second for first, second in zip(leading, others, strict=True)]
+    return grown(state, topic, wanted, added)
 
 
 def grown(state: State, topic: Topic, now: Sequence[list[int]], added: int) -> list[list[int]]:
-    """All partitions as they are, and ``added`` ones."""
+    """All partitions as they are, and ``added`` ones, placed as CreatePartitions places them."""
     if added == 0:
         return [*now]
-    factor = len(now[0])
-    check_factor(state, factor)
-    try:
-        return [*now, *place_new(_racks(state), added, factor, fixed=now, seed=_seed(topic))]
-    except PlacementError as error:
-        raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
+    placed = place(state, topic.name, added, len(now[0]), now)
+    return [*now, *(replicas for replicas, _ in placed)]
 
 
 def records_of(state: State, topic: Topic, wanted: Sequence[list[int]]) -> list[Message]:
@@ -132,14 +134,6 @@ def records_of(state: State, topic: Topic, wanted: Sequence[list[int]]) -> list[
 
 def _target(partition: Partition) -> list[int]:
     return [each for each in partition.replicas if each not in partition.removing_replicas]
-
-
-def _racks(state: State) -> dict[int, str | None]:
-    return {each.id: each.rack for each in state.live_brokers()}
-
-
-def _seed(topic: Topic) -> int:
-    return crc32(topic.name.encode())
 
 
 def _moving(number: int) -> ApiFailure:

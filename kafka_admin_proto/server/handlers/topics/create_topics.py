@@ -45,11 +45,11 @@ from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
 from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
 from kafka_admin_proto.server.topics.assignments import (
     MOST_RECORDS,
-    check_factor,
     check_replicas,
     in_sync_of,
     partition_record,
     place,
+    placement_brokers,
 )
 from kafka_admin_proto.server.topics.names import CLUSTER_METADATA, check_topic_name
 from kafka_admin_proto.server.topics.policies import (
@@ -318,7 +318,7 @@ def _counts(state: State, topic: CreatableTopic) -> tuple[int, int]:
     if partitions > MOST_RECORDS:
         raise ApiFailure(POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
     try:
-        check_factor(state, factor)
+        placement_brokers(state, factor)
     except ApiFailure as failure:
         raise ApiFailure(
             failure.code, f"Unable to replicate the partition {factor} time(s): {failure.message}"

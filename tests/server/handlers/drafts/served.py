@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kafka_admin_proto.messages.fence_broker_record import FenceBrokerRecord
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.protocol.versions import supported
 from kafka_admin_proto.server.brokers.replicas import catch_up
@@ -40,6 +41,9 @@ class ServedDraft(Served):
         for each in waiting:
             each()
         catch_up(self.state)
+
+    def fence(self, broker: int) -> None:
+        self.state.append([FenceBrokerRecord(broker, self.state.cluster.brokers[broker].epoch)])
 
     def codes(self, request: Message) -> dict[str, str | int]:
         """What became of each topic: the error's name, 0 without one."""

@@ -146,6 +146,15 @@ def test_a_factor_and_a_number_regenerate_all(cluster: ServedDraft) -> None:
     assert cluster.replicas("u") == NOW
 
 
+def test_fenced_brokers_get_replicas_where_live_ones_are_too_few(cluster: ServedDraft) -> None:
+    """a54, a56: the factor counts brokers that are fenced, as in CreateTopics."""
+    for broker in (1, 2):
+        cluster.fence(broker)
+    assert altered(cluster, alter("t", 5, 3)) == {"t": 0}
+    assert [sorted(each) for each in cluster.replicas("t")] == [[1, 2, 3]] * 5
+    assert [each[0] for each in cluster.replicas("t")[2:]] == [3] * 3
+
+
 def test_a_factor_alone_regenerates_the_existing(cluster: ServedDraft) -> None:
     """a60, a62: no partition is added."""
     assert altered(cluster, alter(factor=1)) == {"t": 0}

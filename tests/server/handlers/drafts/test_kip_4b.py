@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_admin_proto.messages.fence_broker_record import FenceBrokerRecord
+from kafka_admin_proto.messages.broker_registration_change_record import (
+    BrokerRegistrationChangeRecord,
+)
 from kafka_admin_proto.messages.kip_4b.alter_topic_request import (
     AddedConfigEntry,
     AlterTopicRequest,
@@ -368,6 +370,40 @@ def test_another_factor(cluster: ServedDraft) -> None:
     assert [len(each) for each in cluster.replicas("t")] == [1, 1]
 
 
+def test_fenced_brokers_get_replicas_where_live_ones_are_too_few(cluster: ServedDraft) -> None:
+    """b162, b175: new partitions and another factor are placed as CreateTopics places them."""
+    cluster.fence(2)
+    assert altered(cluster, alter("t", 4)) == {"t": 0}
+    assert [sorted(each) for each in cluster.replicas("t")[2:]] == [[1, 3]] * 2
+    cluster.fence(1)
+    assert altered(cluster, alter("u", 4)) == {"u": 0}
+    added = cluster.replicas("u")[2:]
+    assert [each[0] for each in added] == [3, 3]
+    assert [len({*each}) for each in added] == [2, 2]
+    assert altered(cluster, alter(replicas=3)) == {"t": 0}
+    assert [sorted(each) for each in cluster.replicas("t")] == [[1, 2, 3]] * 4
+    assert altered(cluster, alter(replicas=4)) == {"t": "InvalidArgumentReplicationFactor"}
+
+
+def test_a_smaller_factor_keeps_the_live_replicas(cluster: ServedDraft) -> None:
+    """b162: also where fenced brokers have the rest."""
+    assert altered(cluster, alter(replicas=3)) == {"t": 0}
+    for broker in (1, 2):
+        cluster.fence(broker)
+    assert altered(cluster, alter(replicas=2)) == {"t": 0}
+    assert [each[0] for each in cluster.replicas("t")] == [3, 3]
+    assert [len({*each}) for each in cluster.replicas("t")] == [2, 2]
+
+
+def test_a_broker_that_is_about_to_end_gets_no_replica(cluster: ServedDraft) -> None:
+    """b175: as in CreateTopics."""
+    broker = cluster.state.cluster.brokers[2]
+    ending = BrokerRegistrationChangeRecord(2, broker.epoch, in_controlled_shutdown=1)
+    cluster.state.append([ending])
+    assert altered(cluster, alter("t", 8)) == {"t": 0}
+    assert {*map(tuple, map(sorted, cluster.replicas("t")[2:]))} == {(1, 3)}
+
+
 def test_delete_takes_names(cluster: ServedDraft) -> None:
     """b198: nothing but names."""
     assert cluster.codes(DeleteTopicRequest(["u"])) == {"u": 0}
@@ -392,7 +428,7 @@ def test_metadata_of_all_topics(cluster: ServedDraft) -> None:
 
 def test_metadata_has_the_brokers(cluster: ServedDraft) -> None:
     """b221: any number of them, here the live ones."""
-    cluster.state.append([FenceBrokerRecord(2, cluster.state.cluster.brokers[2].epoch)])
+    cluster.fence(2)
     found = cluster.ask(TopicMetadataRequest(["t"])).broker
     assert [(each.node_id, each.host, each.port) for each in found] == [
         (1, "h", 9001),
@@ -470,7 +506,7 @@ def test_the_head_of_the_replicas_is_the_leader(cluster: ServedDraft) -> None:
     cluster.pass_time()
     assert is_done() == [True, True]
     lead(cluster, 0, 2)
-    cluster.state.append([FenceBrokerRecord(1, cluster.state.cluster.brokers[1].epoch)])
+    cluster.fence(1)
     assert elected(cluster, t=[0]) == {"t": 0}
     cluster.pass_time()
     assert is_done() == [False, True]
