@@ -28,7 +28,7 @@ DOCS   := $(VENV)/.docs
 FUZZ_SECONDS ?= 600
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
 WORKERS ?= 2
-# The tests of a group share a worker; groups start in the order that tests/order.py gives them.
+# The tests of a group share a worker; groups start in the order that tests/scheduling/group_order.py gives them.
 TESTS  ?= -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 # Values of each message and version that the check compares with Kafka's own classes.
@@ -118,7 +118,7 @@ types: $(SPARK) $(DOCS)
 	$(RUN) -m mypy
 
 typed-api: $(PYRIGHT)
-	KAFKA_ADMIN_PROTO_PROFILE=exhaustive $(RUN) -m pytest -q tests/test_pyright.py
+	KAFKA_ADMIN_PROTO_PROFILE=exhaustive $(RUN) -m pytest -q tests/package/test_pyright.py
 
 compared: $(READY)
 	$(RUN) -m tools.oracles.conformance --values $(CONFORMANCE_VALUES)

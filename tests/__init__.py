@@ -1,1 +1,1 @@
-"""Mirrors the rooms of the package; vectors are data files."""
+"""Mirrors the rooms of the package; `tools/` and `docs/` have the tests of these folders."""

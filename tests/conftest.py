@@ -13,9 +13,9 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.budget import FileTimes
-from tests.everything import EXHAUSTIVE, SEED
-from tests.order import LIVE, group_of, longest_first
+from tests.helpers.profile import EXHAUSTIVE, SEED
+from tests.scheduling.group_order import LIVE, group_of, longest_first
+from tests.scheduling.time_budget import FileTimes
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 

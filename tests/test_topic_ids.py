@@ -17,7 +17,7 @@ from kafka_admin_proto.topic_ids import (
     topic_id_from_text,
     topic_id_to_text,
 )
-from tests.everything import draws
+from tests.helpers.profile import draws
 
 
 def test_the_reserved_ones() -> None:

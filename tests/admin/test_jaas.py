@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.admin import ConfigurationError
 from kafka_admin_proto.admin.settings.jaas import read_jaas
-from tests.everything import draws
-from tests.java_tool import JavaTool
-from tests.oracle import require_oracle
+from tests.helpers.java_tool import JavaTool
+from tests.helpers.profile import draws
+from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
 from tools.oracles.oracle import NEWEST
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.admin import ConfigurationError
 from kafka_admin_proto.admin.settings.properties import parse_properties, read_properties
-from tests.java_tool import JavaTool
+from tests.helpers.java_tool import JavaTool
 
 TOOL = Path(__file__).parents[1] / "java" / "PropertiesTool.java"
 

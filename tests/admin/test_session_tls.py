@@ -22,7 +22,7 @@ from kafka_admin_proto.admin.session import Session
 from kafka_admin_proto.messages import ListGroupsRequest, ListGroupsResponse
 from tests.admin.leaks import run_without_leaks
 from tests.admin.scripted_broker import SILENCE, ScriptedBroker, ScriptedCluster
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 from tools.clusters import Authority, Certificate
 
 PASSWORD = "key-secret"

@@ -49,7 +49,7 @@ from tests.capture.credentials import (
     without_packets,
 )
 from tests.capture.packets import conversation, ethernet, pcap
-from tests.everything import EXHAUSTIVE
+from tests.helpers.profile import EXHAUSTIVE
 
 #: How many flipped bits of a connection are tried. All of them, some 4,000, take half an hour:
 #: KAFKA_ADMIN_PROTO_FLIPS=1000000 tries them.

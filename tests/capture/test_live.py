@@ -23,8 +23,8 @@ from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from tests.capture.credentials import Leaks, new_frames, outputs
-from tests.everything import EXHAUSTIVE
-from tests.oracle import require_oracle, skip_or_fail
+from tests.helpers.profile import EXHAUSTIVE
+from tests.helpers.requirements import require_oracle, skip_or_fail
 from tools.oracles import tshark
 from tools.oracles.conformance import as_java
 from tools.oracles.oracle import Decoded, JavaOracle

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import DOCS, ROOT
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 from tests.render.browser import Browser, Page
 
 pytestmark = pytest.mark.exhaustive

@@ -9,7 +9,7 @@ import pytest
 from kafka_admin_proto.schema.catalog import catalog
 from tests.docs.pages import DOCS, ROOT, run_page
 from tests.docs.test_blocks import RUN_WHOLE
-from tests.everything import EVERY
+from tests.helpers.every_message import EVERY
 from tools.site import bytes_picture
 from tools.site.blocks import code_blocks
 

@@ -16,10 +16,10 @@ import msgspec
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
 from kafka_admin_proto.schema.catalog import catalog
-from tests.everything import EVERY_DIALECT, made_ready
 from tests.fuzz.choice import Choice, number_of
 from tests.fuzz.limits import bounded_memory
 from tests.fuzz.seeds import VECTORS, filled
+from tests.helpers.every_message import EVERY_DIALECT, made_ready
 
 _MESSAGES = Choice(sorted({f"{dialect}/{name}" for dialect, name, _ in EVERY_DIALECT}))
 _HEAD = 5

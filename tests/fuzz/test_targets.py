@@ -19,7 +19,6 @@ from kafka_admin_proto.records.batches import message_sets, record_format
 from kafka_admin_proto.schema.kafka_json import reader, writer
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.network.limits import Guard
-from tests.everything import EVERY_DIALECT
 from tests.fuzz import (
     captures,
     choice,
@@ -33,6 +32,7 @@ from tests.fuzz import (
     servers,
 )
 from tests.fuzz.run import FOUND, TARGETS
+from tests.helpers.every_message import EVERY_DIALECT
 
 FINDINGS = sorted(path for path in FOUND.glob("*/*") if path.is_file())
 #: How many of its seeds a target gets damaged here; fuzzing itself takes them all.

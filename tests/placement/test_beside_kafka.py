@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pytest
 
 from kafka_admin_proto.placement import count_moves, place_new, regenerate
-from tests.everything import EXHAUSTIVE
-from tests.java_tool import JavaTool
-from tests.oracle import require_oracle
+from tests.helpers.java_tool import JavaTool
+from tests.helpers.profile import EXHAUSTIVE
+from tests.helpers.requirements import require_oracle
 from tests.placement.clusters import (
     Assignment,
     Racks,

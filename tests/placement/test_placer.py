@@ -14,7 +14,7 @@ from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement import count_moves, place_new, place_with_fenced, regenerate
 from kafka_admin_proto.placement.exchange import Exchange
 from kafka_admin_proto.placement.racks import rack_bounds
-from tests.everything import EXHAUSTIVE
+from tests.helpers.profile import EXHAUSTIVE
 from tests.placement.clusters import (
     Assignment,
     Racks,

@@ -18,7 +18,7 @@ from kafka_admin_proto.protocol.error_codes import (
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.wire.field_names import is_error_field
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tools.oracles.oracle import JavaOracle
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import EncodeError, FrameError
 from kafka_admin_proto.protocol import DEFAULT_FRAME_LIMIT, FrameReader, frame
-from tests.everything import draws
+from tests.helpers.profile import draws
 
 
 def test_the_default_limit_is_a_brokers() -> None:

@@ -27,7 +27,7 @@ from kafka_admin_proto.protocol import (
     write_response,
 )
 from kafka_admin_proto.schema.catalog import catalog
-from tests.everything import draws
+from tests.helpers.profile import draws
 
 REQUESTS = [
     (name, version)

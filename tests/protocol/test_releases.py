@@ -18,7 +18,7 @@ from kafka_admin_proto.protocol.releases import (
 from kafka_admin_proto.protocol.versions import api_versions
 from kafka_admin_proto.render.meanings import api_name
 from kafka_admin_proto.schema.catalog import catalog
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tools.definitions.releases import RELEASES, read_release
 from tools.oracles import jars
 

@@ -35,7 +35,8 @@ from kafka_admin_proto.protocol import (
 )
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.testing import messages
-from tests.everything import SHIPPED, each_layout, sample
+from tests.helpers.every_message import SHIPPED, each_layout
+from tests.helpers.profile import sample
 
 #: Values of each: what is shown here depends on headers, not on what a field's type does.
 few = settings(max_examples=min(12, settings().max_examples))

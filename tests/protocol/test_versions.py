@@ -31,7 +31,7 @@ from kafka_admin_proto.protocol import (
 )
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tools.oracles import jars
 
 SOURCE = Path(__file__).parents[1] / "java" / "ApiTable.java"

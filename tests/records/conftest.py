@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.java_tool import JavaTool
-from tests.oracle import require_oracle
+from tests.helpers.java_tool import JavaTool
+from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
 
 TOOL = Path(__file__).parents[1] / "java" / "RecordsTool.java"

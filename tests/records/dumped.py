@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from kafka_admin_proto.records.segments.rows import segment_rows
-from tests.java_tool import JVM_OPTIONS
-from tests.oracle import require_oracle
+from tests.helpers.java_tool import JVM_OPTIONS
+from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch_runtime
 
 RELEASE = "4.3.1"

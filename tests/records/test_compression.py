@@ -26,7 +26,7 @@ from kafka_admin_proto.records.batches.batches import (
 from kafka_admin_proto.records.batches.model import CompressionName
 from kafka_admin_proto.records.compression.codecs import compress, decompress
 from kafka_admin_proto.records.compression.lz4_frames import _xxh32_of_few
-from tests.everything import sample
+from tests.helpers.profile import sample
 
 cramjam = pytest.importorskip("cramjam")
 

@@ -25,7 +25,7 @@ from typing import Any, Self
 
 import pytest
 
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 
 #: Names that Chromium has on one system or another.
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")

@@ -26,7 +26,8 @@ from kafka_admin_proto.render.fields import FieldRow
 from kafka_admin_proto.render.html import PageFrame, html_page
 from kafka_admin_proto.render.text import printable
 from kafka_admin_proto.testing import messages
-from tests.everything import DRAFTS, SHIPPED, each_layout, sample
+from tests.helpers.every_message import DRAFTS, SHIPPED, each_layout
+from tests.helpers.profile import sample
 from tests.render.frames import HOSTILE, PASSWORD, TOPIC_ID, decoded, sample_payloads
 from tools.oracles.damage import with_wrong_lengths
 

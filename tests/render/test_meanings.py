@@ -25,7 +25,7 @@ from kafka_admin_proto.schema.fields import FieldSpec, FieldType
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.scalars import SCALARS
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tools.oracles import jars
 
 SOURCE = Path(__file__).parents[1] / "java" / "EnumTable.java"

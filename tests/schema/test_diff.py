@@ -14,7 +14,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.diff import ALWAYS, NEVER, Difference, diff, verdict
 from kafka_admin_proto.schema.kip.reader import read_kip
 from kafka_admin_proto.testing import messages
-from tests.everything import EVERY, each_version
+from tests.helpers.every_message import EVERY, each_version
 
 
 def between(left: str, right: str) -> list[Difference]:

@@ -18,7 +18,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.layout import layout
 from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.testing import messages
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 from tools.oracles import jars
 from tools.oracles.oracle import why_unavailable
 

@@ -34,7 +34,7 @@ from kafka_admin_proto.records.metadata.log import FOLDER_NAME, replay
 from kafka_admin_proto.records.metadata.names import TOPIC_RESOURCE
 from kafka_admin_proto.server.log.opening import node_folders
 from kafka_admin_proto.values import Message
-from tests.everything import EXHAUSTIVE, SEED
+from tests.helpers.profile import EXHAUSTIVE, SEED
 from tests.records.dumped import check_with_kafka
 from tests.server.differential.wire import Nodes
 from tests.server.log.stored import SMALL

@@ -10,7 +10,7 @@ from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.values import Message
-from tests.everything import draws
+from tests.helpers.profile import draws
 from tests.server.differential.machine import run_steps
 from tests.server.differential.requests.drawing import Step
 from tests.server.served import DrawnSteps, Served

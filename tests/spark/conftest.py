@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 from tests.spark.needs import require
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 
 
 def require(module: str) -> Any:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.spark.session import NoJavaError, check_java
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 from tests.spark.test_frames import ADMIN, CONTROLLER, as_text, by_one_process
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.stream.batches import StreamEndedError, end_stream, stream_frames
 from tests.capture.test_request_log import entry, log4j
-from tests.everything import sample
+from tests.helpers.profile import sample
 from tools.benchmarks.repeated import repeated
 
 pytestmark = pytest.mark.xdist_group("spark")

@@ -30,7 +30,7 @@ from kafka_admin_proto.spark.functions import (
     spark_schema,
     to_kafka,
 )
-from tests.everything import EVERY
+from tests.helpers.every_message import EVERY
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

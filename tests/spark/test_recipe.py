@@ -9,7 +9,7 @@ import pytest
 from kafka_admin_proto.spark.session import NoJavaError, check_java
 from tests.docs.pages import DOCS, run_page
 from tests.docs.test_recipes import SPARK
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 
 
 @pytest.mark.exhaustive

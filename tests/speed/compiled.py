@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_admin_proto import __version__
 from kafka_admin_proto.codec import Codec
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 
 
 def speed() -> Any:

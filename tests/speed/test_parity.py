@@ -19,7 +19,8 @@ from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.wire.options import JsonOptions
 from kafka_admin_proto.wire.runtime import Fallback
-from tests.everything import DRAFTS, EXHAUSTIVE, SHIPPED, Message, each_layout, sample
+from tests.helpers.every_message import DRAFTS, SHIPPED, Message, each_layout
+from tests.helpers.profile import EXHAUSTIVE, sample
 from tests.speed.compiled import engine_of
 from tests.wire.test_fuse import with_something_odd
 from tools.oracles.damage import damage

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from kafka_admin_proto import DecodeError, TrailingBytesError
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.testing import messages
-from tests.everything import DRAFTS, EXHAUSTIVE, SHIPPED, each_layout, made_ready, sample
+from tests.helpers.every_message import DRAFTS, SHIPPED, each_layout, made_ready
+from tests.helpers.profile import EXHAUSTIVE, sample
 from tools.oracles.damage import with_wrong_lengths
 
 #: What a decoded value may take of memory, as a multiple of its frame, and what raising and

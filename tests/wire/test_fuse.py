@@ -36,7 +36,7 @@ from kafka_admin_proto.wire.fuse import fuse_json, fuse_read, fuse_write
 from kafka_admin_proto.wire.member import Member
 from kafka_admin_proto.wire.options import PLAIN_JSON, JsonOptions
 from kafka_admin_proto.wire.runtime import Fallback
-from tests.everything import each_layout
+from tests.helpers.every_message import each_layout
 
 #: What may stand in a field by mistake, or just about be meant.
 ODD: list[Any] = [

@@ -17,7 +17,8 @@ from kafka_admin_proto.wire.containers import StructType
 from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
-from tests.everything import DRAFTS, SHIPPED, Message, each_layout, made_ready, sample
+from tests.helpers.every_message import DRAFTS, SHIPPED, Message, each_layout, made_ready
+from tests.helpers.profile import sample
 
 #: Large enough that what decoding costs at any size does not count.
 FRAME = 6_000

@@ -26,7 +26,7 @@ from kafka_admin_proto.wire.grammar import message_type
 from kafka_admin_proto.wire.options import PLAIN_JSON
 from kafka_admin_proto.wire.scalar import scalar_type
 from kafka_admin_proto.wire.varint import encode_uvarint
-from tests.everything import draws
+from tests.helpers.profile import draws
 
 
 def sample() -> dict[str, Any]:

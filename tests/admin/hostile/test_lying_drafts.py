@@ -23,7 +23,7 @@ from kafka_admin_proto.server.handlers import served_apis
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import Message
 from tests.admin.test_drafts import COMMAND_CALLS, Draft
-from tests.everything import draws
+from tests.helpers.profile import draws
 
 
 class Lying(AdminClient):

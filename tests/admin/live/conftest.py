@@ -15,8 +15,8 @@ import pytest
 
 from tests.admin.live.kafka_tools import KafkaTools
 from tests.admin.live.secured import Secured, start_secured
-from tests.oracle import require_oracle
-from tests.order import LIVE
+from tests.helpers.requirements import require_oracle
+from tests.scheduling.group_order import LIVE
 from tools.clusters import NEWEST_BROKER, Cluster, kraft, zookeeper
 from tools.oracles.jars import fetch_runtime
 

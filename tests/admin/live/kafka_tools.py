@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from tests.java_tool import JavaTool
+from tests.helpers.java_tool import JavaTool
 
 _SOURCE = Path(__file__).parents[2] / "java" / "KafkaTools.java"
 

@@ -21,8 +21,8 @@ from kafka_admin_proto.capture.dumps import rows
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.errors import DumpError
 from tests.capture.dumps import formatters
-from tests.everything import draws, sample
-from tests.oracle import skip_or_fail
+from tests.helpers.profile import draws, sample
+from tests.helpers.requirements import skip_or_fail
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 FRAME = bytes.fromhex(

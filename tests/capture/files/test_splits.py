@@ -33,7 +33,7 @@ from tests.capture.files.parts import (
     small_packets,
     whole,
 )
-from tests.everything import draws
+from tests.helpers.profile import draws
 
 
 @pytest.fixture(autouse=True)

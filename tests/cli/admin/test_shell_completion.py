@@ -18,7 +18,7 @@ from kafka_admin_proto.cli.admin.common.live import ShellState
 from kafka_admin_proto.cli.admin.common.settings import Settings
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.scripted_broker import ScriptedBroker
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 
 PATIENCE = 60
 

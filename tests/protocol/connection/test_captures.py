@@ -21,7 +21,7 @@ from kafka_admin_proto.protocol.connection import (
     RequestReceived,
     ResponseReceived,
 )
-from tests.everything import SEED
+from tests.helpers.profile import SEED
 from tests.protocol.connection.pair import events
 
 SAMPLES = Path(__file__).parents[3] / "samples"

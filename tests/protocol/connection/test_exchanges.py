@@ -18,7 +18,7 @@ from kafka_admin_proto.protocol.connection import (
 )
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import Message
-from tests.everything import EXHAUSTIVE
+from tests.helpers.profile import EXHAUSTIVE
 from tests.protocol.connection.pair import SASL_SERVER, Pair, login
 
 #: All apis but those of SASL, which the connection answers itself.

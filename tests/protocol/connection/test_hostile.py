@@ -20,9 +20,9 @@ from kafka_admin_proto.protocol.connection import (
     RequestReceived,
     State,
 )
-from tests.everything import EXHAUSTIVE, SEED
 from tests.fuzz import connections as target
 from tests.fuzz.choice import number_of
+from tests.helpers.profile import EXHAUSTIVE, SEED
 from tests.protocol.connection.pair import SASL_SERVER, Pair, events, login
 
 by_state = pytest.mark.parametrize("name", target.STATES)

@@ -17,9 +17,9 @@ from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.protocol.connection import SaslScram, SaslServer, ScramCredential, scram
 from kafka_admin_proto.protocol.connection.sasl_client import ClientExchange
 from kafka_admin_proto.protocol.connection.sasl_server import ServerExchange
-from tests.everything import EXHAUSTIVE
-from tests.java_tool import JavaTool
-from tests.oracle import require_oracle
+from tests.helpers.java_tool import JavaTool
+from tests.helpers.profile import EXHAUSTIVE
+from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
 
 TOOL = Path(__file__).parents[2] / "java" / "ScramTool.java"

@@ -33,7 +33,7 @@ from kafka_admin_proto.records.batches.control import (
 )
 from kafka_admin_proto.records.batches.crc32c import crc32c
 from kafka_admin_proto.records.batches.model import COMPRESSIONS
-from tests.everything import EXHAUSTIVE
+from tests.helpers.profile import EXHAUSTIVE
 from tests.records.conftest import Ask
 from tests.records.values import batches
 

@@ -27,9 +27,9 @@ from kafka_admin_proto.records.metadata.records import METADATA_TOPIC, write_met
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.records.segments.rows import segment_rows
 from kafka_admin_proto.server.log.snapshots import snapshot_bytes, snapshot_name
-from tests.everything import EXHAUSTIVE
-from tests.java_tool import JavaTool
-from tests.oracle import require_oracle
+from tests.helpers.java_tool import JavaTool
+from tests.helpers.profile import EXHAUSTIVE
+from tests.helpers.requirements import require_oracle
 from tests.records.dumped import RELEASE, check_with_kafka, dumped
 from tests.records.make_metadata_log import FOLDER, make
 from tests.records.random_metadata import Log, random_log

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from kafka_admin_proto import PartitionMetadataError
 from kafka_admin_proto.records.segments.partition_metadata import FILE_NAME, PartitionMetadata
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, random_topic_id, topic_id_to_text
-from tests.everything import draws
-from tests.oracle import require_oracle
+from tests.helpers.profile import draws
+from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
 from tools.oracles.oracle import NEWEST
 

@@ -12,7 +12,7 @@ from kafka_admin_proto import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.kafka_json.writer import write_message
-from tests.everything import draws
+from tests.helpers.profile import draws
 
 
 @pytest.mark.parametrize("name", catalog().names())

@@ -20,9 +20,10 @@ from kafka_admin_proto.schema.kip.writer import write_grammar
 from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.lint.kip import lint_proposal, read_with_shipped
 from kafka_admin_proto.schema.names import python_name
-from tests.everything import DRAFTS, EVERY, draws, each_version
 from tests.fuzz.definitions import spelled
-from tests.oracle import require_oracle
+from tests.helpers.every_message import DRAFTS, EVERY, each_version
+from tests.helpers.profile import draws
+from tests.helpers.requirements import require_oracle
 from tools.oracles import jars
 
 KIPS = Path(__file__).parent / "proposals"

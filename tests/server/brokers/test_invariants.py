@@ -48,7 +48,7 @@ from kafka_admin_proto.server.log.settings import log_settings
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
-from tests.everything import draws
+from tests.helpers.profile import draws
 from tests.server.brokers.virtual_time import VirtualLoop
 from tests.server.handlers.test_create_topics import topic
 

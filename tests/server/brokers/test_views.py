@@ -15,7 +15,7 @@ from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.values import Message
-from tests.everything import draws
+from tests.helpers.profile import draws
 from tests.server.differential.machine import run_steps
 from tests.server.differential.requests.drawing import Step
 from tests.server.differential.wire import Nodes

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.admin.live.kafka_tools import KafkaTools
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tests.server.clients.normalised import normalised
 from tests.server.clients.pair import Pair, Side
 from tests.server.differential.real_cluster import both_secured, run_secured

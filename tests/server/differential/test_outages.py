@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tests.server.differential.real_cluster import both_with_outages, run_with_outages
 from tools.clusters import NEWEST_BROKER
 

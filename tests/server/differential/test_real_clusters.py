@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tests.server.differential.machine import run_steps
 from tests.server.differential.real_cluster import RELEASES, both_clusters
 

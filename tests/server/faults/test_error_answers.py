@@ -28,8 +28,8 @@ from kafka_admin_proto.server.faults.topics import Target
 from kafka_admin_proto.server.handlers import Answer, Caller, served_apis
 from kafka_admin_proto.testing.strategies import messages
 from kafka_admin_proto.values import Message
-from tests.everything import draws
-from tests.java_tool import JavaTool
+from tests.helpers.java_tool import JavaTool
+from tests.helpers.profile import draws
 from tests.server.handlers.test_create_topics import topic
 from tests.server.served import Served
 from tools.oracles.jars import fetch

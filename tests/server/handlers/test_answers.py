@@ -14,7 +14,7 @@ from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import Caller
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, TOPIC
 from kafka_admin_proto.values import Message
-from tests.everything import draws
+from tests.helpers.profile import draws
 from tests.server.differential.machine import run_steps
 from tests.server.differential.requests import security
 from tests.server.differential.requests.drawing import Step

@@ -29,7 +29,7 @@ from kafka_admin_proto.server.handlers.steps import encode_in_steps, finish
 from kafka_admin_proto.server.network.turns import Steps
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import Message
-from tests.everything import draws
+from tests.helpers.profile import draws
 from tests.server.handlers.test_answers import asked, seen
 from tests.server.handlers.test_create_topics import topic
 from tests.server.network.test_connection import answers, connect, ids

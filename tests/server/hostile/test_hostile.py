@@ -24,7 +24,7 @@ import pytest
 from kafka_admin_proto.messages import ApiVersionsRequest, CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.values import Message
-from tests.everything import EXHAUSTIVE
+from tests.helpers.profile import EXHAUSTIVE
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
 from tests.server.hostile.peers import PEERS, SECRET, WITH_LOGIN

@@ -27,7 +27,7 @@ from kafka_admin_proto.records.metadata.log import FOLDER_NAME
 from kafka_admin_proto.records.metadata.names import TOPIC_RESOURCE
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.log.snapshots import Snapshot
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tests.records.dumped import check_with_kafka
 from tests.server.differential.wire import Nodes
 from tests.server.log.stored import small

@@ -24,7 +24,7 @@ from kafka_admin_proto.server.log.opening import node_folders
 from kafka_admin_proto.server.log.settings import log_settings
 from kafka_admin_proto.server.log.snapshots import Snapshot
 from kafka_admin_proto.values import Message
-from tests.everything import SEED, draws
+from tests.helpers.profile import SEED, draws
 from tests.server.log.stored import SMALL, Load, NoDisk, Topics, stored, topics_of
 
 #: Writes of a round take about this many bytes and steps.

@@ -20,7 +20,7 @@ from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.records.segments.rows import segment_rows
 from kafka_admin_proto.server.log.snapshots import Snapshot, snapshot_bytes, snapshot_name
-from tests.everything import EXHAUSTIVE, draws
+from tests.helpers.profile import EXHAUSTIVE, draws
 from tests.records.make_metadata_log import FOLDER
 from tests.records.random_metadata import random_log
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_admin_proto.server import SyncCluster
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 from tests.server.security.secured import Certificates, secured_cluster
 
 

@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, given, settings
 
 from kafka_admin_proto.server import SyncCluster
 from tests.admin.live.kafka_tools import KafkaTools
-from tests.everything import draws
-from tests.oracle import require_oracle
+from tests.helpers.profile import draws
+from tests.helpers.requirements import require_oracle
 from tests.server.clients.normalised import normalised
 from tests.server.clients.pair import Side
 from tests.server.security.clients import CLIENTS, Attempt, equal, report

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.java_tool import JavaTool
-from tests.oracle import require_oracle
+from tests.helpers.java_tool import JavaTool
+from tests.helpers.requirements import require_oracle
 from tests.server.security.secured import PASSWORDS, Certificates, secured_cluster
 from tools.oracles.jars import fetch
 

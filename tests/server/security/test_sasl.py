@@ -14,7 +14,7 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.protocol import frame
 from kafka_admin_proto.server import SyncCluster
-from tests.everything import draws
+from tests.helpers.profile import draws
 from tests.server.security.secured import (
     MECHANISMS,
     PASSWORDS,

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.server.security.subjects import NameRules, name_text
-from tests.everything import draws
-from tests.java_tool import JavaTool
-from tests.oracle import require_oracle
+from tests.helpers.java_tool import JavaTool
+from tests.helpers.profile import draws
+from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
 
 TOOL = Path(__file__).parents[2] / "java" / "PrincipalTool.java"

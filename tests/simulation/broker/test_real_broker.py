@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto.simulation.rules import SHIPPED, Rules
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tests.simulation.broker.drawn_steps import Drawing
 from tests.simulation.broker.judged import Judged, differs
 from tests.simulation.broker.real_broker import RealBroker, real_broker

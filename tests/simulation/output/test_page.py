@@ -12,7 +12,7 @@ import pytest
 from kafka_admin_proto.render.sequence import MOST_ROWS, Diagram, SequenceRow, sequence_page
 from kafka_admin_proto.simulation.output.page import diagram, html_page, svg_picture
 from kafka_admin_proto.simulation.scenarios import SCENARIOS
-from tests.everything import sample
+from tests.helpers.profile import sample
 from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE
 

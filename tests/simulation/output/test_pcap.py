@@ -14,8 +14,8 @@ from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.simulation.output.pcap import write_pcap
 from kafka_admin_proto.simulation.scenarios import SCENARIOS
 from kafka_admin_proto.simulation.world.trace import Trace
-from tests.everything import sample
-from tests.oracle import skip_or_fail
+from tests.helpers.profile import sample
+from tests.helpers.requirements import skip_or_fail
 from tests.simulation.quorum.schedules import play
 
 #: What tshark says of an api or a version that its release does not know yet.

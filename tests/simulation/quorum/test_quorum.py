@@ -22,7 +22,7 @@ from kafka_admin_proto.simulation.world.frames import read_request_frame
 from kafka_admin_proto.simulation.world.trace import TraceEvent
 from kafka_admin_proto.simulation.world.world import World
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
-from tests.everything import draws, sample
+from tests.helpers.profile import draws, sample
 from tests.simulation.quorum.mutants import MUTANTS
 from tests.simulation.quorum.schedules import play
 

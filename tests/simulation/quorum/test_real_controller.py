@@ -19,8 +19,8 @@ from kafka_admin_proto.messages import end_quorum_epoch_request as end
 from kafka_admin_proto.messages import vote_request as vote
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.quorum.state import InconsistentLeaderError, LogEnd
-from tests.everything import SEED
-from tests.oracle import require_oracle
+from tests.helpers.profile import SEED
+from tests.helpers.requirements import require_oracle
 from tests.simulation.quorum.controller import (
     CLUSTER_ID,
     DIRECTORY_ID,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kafka_admin_proto.simulation.scenarios.schedule import BROKERS, NAMES, Schedule, run_schedule
-from tests.everything import EXHAUSTIVE, draws
+from tests.helpers.profile import EXHAUSTIVE, draws
 from tests.simulation.mutants import LIMIT, MUTANTS, STEPS, seeds_until_found
 
 #: How many of the fixed list's seeds run.

@@ -24,7 +24,8 @@ from kafka_admin_proto.spark.columns.reader import source
 from kafka_admin_proto.spark.columns.tree import column_of
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.wire.base import WireType
-from tests.everything import DRAFTS, SHIPPED, each_layout, sample
+from tests.helpers.every_message import DRAFTS, SHIPPED, each_layout
+from tests.helpers.profile import sample
 from tests.spark.expected import binary, row_of, same
 from tools.oracles.damage import with_wrong_lengths
 

@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 
 import pytest
 
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 from tests.spark.needs import require
 from tests.spark.traffic import ADMIN
 

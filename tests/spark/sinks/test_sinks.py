@@ -21,7 +21,7 @@ from kafka_admin_proto.spark.sinks.delta import DeltaSink, delta_address
 from kafka_admin_proto.spark.sinks.parquet import ParquetSink
 from kafka_admin_proto.spark.sinks.sink import Mode, TableSink
 from kafka_admin_proto.spark.sinks.workspace import OutputError
-from tests.everything import draws
+from tests.helpers.profile import draws
 from tests.spark.sinks.small_tables import (
     SCHEMAS,
     Row,

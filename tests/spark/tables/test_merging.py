@@ -30,7 +30,7 @@ from kafka_admin_proto.spark.tables.topic_names import UNNAMED, earliest
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import answers, asks
-from tests.everything import draws
+from tests.helpers.profile import draws
 from tests.spark.traffic import LOG, write_mixed
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ import pytest
 from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, apply_overlay
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tools.definitions.drift import Report, compare, of_release
 
 FIELD: dict[str, Any] = {"name": "Text", "type": "string", "versions": "0+"}

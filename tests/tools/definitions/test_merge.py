@@ -12,7 +12,7 @@ from kafka_admin_proto.schema.kafka_json.writer import write_message
 from kafka_admin_proto.schema.layout import layout
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, read_overlay
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 from tools.definitions import import_schemas
 from tools.definitions.merge import MergeError, merge
 from tools.oracles.oracle import why_unavailable

@@ -8,7 +8,8 @@ import pytest
 
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.layout import layout
-from tests.everything import SHIPPED, each_version, sample
+from tests.helpers.every_message import SHIPPED, each_version
+from tests.helpers.profile import sample
 from tools.site.example import example
 from tools.site.messages import DIALECTS, changes, index_text, page_text, pages
 

@@ -19,7 +19,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.handlers.drafts import DRAFTS
 from kafka_admin_proto.testing import messages
-from tests.everything import draws
+from tests.helpers.profile import draws
 
 _SECONDS = 30
 _ID, _LAST_ID = 7, 8

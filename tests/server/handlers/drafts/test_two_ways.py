@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.server import SyncCluster
-from tests.everything import draws
-from tests.oracle import require_oracle
+from tests.helpers.profile import draws
+from tests.helpers.requirements import require_oracle
 from tests.server.handlers.drafts.two_ways import (
     DRAFTS,
     Draft,

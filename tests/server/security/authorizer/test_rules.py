@@ -24,8 +24,8 @@ from kafka_admin_proto.server.security.authorizer.rules import (
     AuthorizerSettings,
     authorizer_settings,
 )
-from tests.everything import draws
-from tests.java_tool import JavaTool
+from tests.helpers.java_tool import JavaTool
+from tests.helpers.profile import draws
 from tools.oracles.jars import fetch_runtime
 
 #: (principal, host, operation, resource type, name)

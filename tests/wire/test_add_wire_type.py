@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracle import skip_or_fail
+from tests.helpers.requirements import skip_or_fail
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SCALARS = "kafka_admin_proto/schema/scalars.py"
 CLASSES = "kafka_admin_proto/wire/scalar.py"
 #: The type plain, in arrays, tagged, below structs, and beside fields of other kinds.
@@ -65,7 +65,7 @@ def test_the_pages_example_has_all_properties(tmp_path: Path) -> None:
         tmp_path / "kafka_admin_proto/messages/varint_sample.py"
     ).read_text("utf-8")
     # -P: the script's own folder, which has a package "tools" as well, is not searched.
-    done = run_in(tmp_path, "-P", ROOT / "tests" / "added_wire_type.py")
+    done = run_in(tmp_path, "-P", ROOT / "tests" / "wire" / "added_wire_type.py")
     shown = ["wire", "json", "damage", "notation", "columns"]
     if find_spec("pyarrow") is None:
         assert done.split() == shown[:-1]

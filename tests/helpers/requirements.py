@@ -1,4 +1,4 @@
-"""Whether the tests that need Java can run here."""
+"""What a test needs of this machine: a test without it is skipped, or fails where all must run."""
 
 from __future__ import annotations
 

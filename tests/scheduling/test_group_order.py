@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.admin.live.conftest import CLUSTERS
-from tests.order import LIVE, LONG, rank
+from tests.scheduling.group_order import LIVE, LONG, rank
 
 #: Two workers get one test each unless the group keeps the tests together.
 COUNT = 6
@@ -34,7 +34,7 @@ def test_long_groups_start_first() -> None:
 
 def test_long_groups_are_those_of_tests() -> None:
     """A group that was renamed would start among the last and be waited for."""
-    sources = (path.read_text("utf-8") for path in Path(__file__).parent.rglob("test_*.py"))
+    sources = (path.read_text("utf-8") for path in Path(__file__).parents[1].rglob("test_*.py"))
     marked = {
         re.sub(r"\{.*?\}", "*", name)
         for text in sources

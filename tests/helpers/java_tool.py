@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 
 #: The quick compiler alone serves runs of seconds best.
 JVM_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")

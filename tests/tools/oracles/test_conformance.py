@@ -12,8 +12,8 @@ from kafka_admin_proto import CreateTopicsRequest
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 from kafka_admin_proto.schema.catalog import catalog
-from tests.everything import EXHAUSTIVE, SEED
-from tests.oracle import require_oracle
+from tests.helpers.profile import EXHAUSTIVE, SEED
+from tests.helpers.requirements import require_oracle
 from tools.oracles import conformance
 from tools.oracles.damage import with_wrong_lengths
 from tools.oracles.oracle import JavaOracle

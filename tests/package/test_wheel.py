@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracle import skip_or_fail
-from tests.typed_program import MISTAKES, TYPED_PROGRAM
+from tests.helpers.requirements import skip_or_fail
+from tests.package.typed_program import MISTAKES, TYPED_PROGRAM
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 #: One worker builds the wheel for all of these.
 pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("wheel")]

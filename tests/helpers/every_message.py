@@ -1,4 +1,4 @@
-"""What tests of everything run over: each message, each of its versions, each distinct layout.
+"""Each message, each of its versions and each distinct layout, for tests that run over all of them.
 
 Versions of one layout share their fused functions (``wire/fuse.py``), so that drawing values for
 each of them proves the same thing again: tests draw for one version of each layout. A line of
@@ -8,24 +8,15 @@ pytest's summary says how many layouts stood for how many versions.
 from __future__ import annotations
 
 import contextlib
-import os
-import random
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pytest
 
 from kafka_admin_proto import codec
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.schema.catalog import catalog
-from tests.budget import LAYOUTS
-
-#: Draws every version, every message and every example; CI runs it.
-EXHAUSTIVE = os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive"
-#: Decides which messages a sample has. Another one in each run, the same in all its workers.
-SEED = int(os.environ.setdefault("KAFKA_ADMIN_PROTO_SEED", str(random.randrange(10**6))))
-
-T = TypeVar("T")
+from tests.scheduling.time_budget import LAYOUTS
 
 
 class Message(NamedTuple):
@@ -70,21 +61,6 @@ DRAFTS = [
 EVERY = [(message.name, version) for message in SHIPPED for version in message.versions]
 #: Every (dialect, message, version).
 EVERY_DIALECT = [(*each, version) for each in (*SHIPPED, *DRAFTS) for version in each.versions]
-
-
-def sample(items: Sequence[T], count: int) -> list[T]:
-    """``count`` of the items, others in each run; all of them in the exhaustive profile."""
-    if EXHAUSTIVE or count >= len(items):
-        return list(items)
-    return random.Random(SEED).sample(items, count)
-
-
-def draws(count: int) -> int:
-    """Examples of a property that needs many: ``count`` in the exhaustive profile, else an eighth.
-
-    For ``@settings(max_examples=...)`` of properties that are too cheap for the profiles' figures.
-    """
-    return count if EXHAUSTIVE else max(count // 8, 4)
 
 
 def each_version(

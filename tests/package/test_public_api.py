@@ -1,4 +1,4 @@
-"""The public doors: nested structs, copies and pickles, mistaken calls, the module as a command."""
+"""The public names: nested structs, copies and pickles, mistaken calls, the module as a command."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def test_codecs_are_copied_and_pickled_by_name() -> None:
 @pytest.fixture
 def ping(tmp_path: Path) -> Codec[Any]:
     (tmp_path / "PingRequest.json").write_text(PING)
-    load_schemas(tmp_path, dialect="doors")
-    return codec("PingRequest", 1, dialect="doors")
+    load_schemas(tmp_path, dialect="pings")
+    return codec("PingRequest", 1, dialect="pings")
 
 
 def drawn(ping: Codec[Any]) -> Any:
@@ -132,7 +132,7 @@ def test_values_of_a_loaded_dialect_are_copied_and_pickled(ping: Codec[Any]) -> 
     assert value.echoes[0].inner.text == "text"
     assert copy.copy(value).echoes is value.echoes
     assert copy.deepcopy(ping) is ping
-    request = read_request(write_request(value, 1, 5), dialect="doors")
+    request = read_request(write_request(value, 1, 5), dialect="pings")
     assert pickle.loads(pickle.dumps(request)).body == value
 
 
@@ -144,13 +144,13 @@ def test_another_process_needs_the_same_dialect(ping: Codec[Any], tmp_path: Path
         f"value, codec = pickle.load(open({str(pickles)!r}, 'rb'))\n"
         "sys.stdout.buffer.write(codec.encode(value))"
     )
-    done = call(read.format(f"load_schemas({str(tmp_path)!r}, dialect='doors')\n"))
+    done = call(read.format(f"load_schemas({str(tmp_path)!r}, dialect='pings')\n"))
     assert done.stdout == ping.encode(drawn(ping)), done.stderr
     refused = call(read.format(""))
-    assert b"dialect 'doors', which this process has not loaded; call load_s" in refused.stderr
+    assert b"dialect 'pings', which this process has not loaded; call load_s" in refused.stderr
     pickles.write_bytes(pickle.dumps((None, ping)))
     refused = call(read.format(""))
-    assert b"unknown dialect 'doors'" in refused.stderr
+    assert b"unknown dialect 'pings'" in refused.stderr
     assert b"load_schemas loads others" in refused.stderr
 
 
@@ -158,12 +158,12 @@ def test_a_value_of_another_definition_is_refused(ping: Codec[Any], tmp_path: Pa
     data = pickle.dumps(drawn(ping))
     for old, new in (("Weight", "Mass"), ("Inner", "Other")):
         (tmp_path / "PingRequest.json").write_text(PING.replace(old, new))
-        load_schemas(tmp_path, dialect="doors")
-        with pytest.raises(UnknownMessageError, match="of another PingRequest than dialect 'door"):
+        load_schemas(tmp_path, dialect="pings")
+        with pytest.raises(UnknownMessageError, match="of another PingRequest than dialect 'ping"):
             pickle.loads(data)
     (tmp_path / "PingRequest.json").write_text(PING)
-    load_schemas(tmp_path, dialect="doors")
-    again = codec("PingRequest", 1, dialect="doors")
+    load_schemas(tmp_path, dialect="pings")
+    again = codec("PingRequest", 1, dialect="pings")
     assert pickle.loads(data) == drawn(again) != drawn(ping)
 
 

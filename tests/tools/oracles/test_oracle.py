@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.oracle import require_oracle
+from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import definition_artifacts
 from tools.oracles.oracle import Decoded, JavaOracle, JavaRefusal
 

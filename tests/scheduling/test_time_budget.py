@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.budget import LAYOUTS, FileTimes, slowness
+from tests.scheduling.time_budget import LAYOUTS, FileTimes, slowness
 
 
 def report(nodeid: str, seconds: float, when: str = "call", layouts: Any = None) -> Any:
@@ -17,7 +17,7 @@ def report(nodeid: str, seconds: float, when: str = "call", layouts: Any = None)
 
 @pytest.fixture
 def times(monkeypatch: pytest.MonkeyPatch) -> FileTimes:
-    monkeypatch.setattr("tests.budget.slowness", lambda: 1.0)
+    monkeypatch.setattr("tests.scheduling.time_budget.slowness", lambda: 1.0)
     found = FileTimes(20.0)
     for each in (
         report("tests/a.py::test_one", 12.0),
@@ -34,7 +34,7 @@ def test_a_slow_file_fails_the_run(
     slow: float, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a machine that is slower than usual the budget is larger."""
-    monkeypatch.setattr("tests.budget.slowness", lambda: slow)
+    monkeypatch.setattr("tests.scheduling.time_budget.slowness", lambda: slow)
     times = FileTimes(20.0)
     times.pytest_runtest_logreport(report("tests/b.py::test_two", 90.0, "setup"))
     times.pytest_runtest_logreport(report("tests/a.py::test_one", 12.0))
@@ -68,5 +68,5 @@ def test_how_slow_a_machine_is(
 ) -> None:
     """One sample that the machine was too busy for does not count."""
     samples = iter([seconds, 100.0, seconds])
-    monkeypatch.setattr("tests.budget._work", lambda: next(samples))
+    monkeypatch.setattr("tests.scheduling.time_budget._work", lambda: next(samples))
     assert slowness() == pytest.approx(expected)

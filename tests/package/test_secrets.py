@@ -48,7 +48,8 @@ from kafka_admin_proto.wire.member import Member
 from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.options import JsonOptions
 from kafka_admin_proto.wire.secrets import METADATA_TOPIC, METADATA_TOPIC_ID, is_secret_name
-from tests.everything import EVERY_DIALECT, EXHAUSTIVE
+from tests.helpers.every_message import EVERY_DIALECT
+from tests.helpers.profile import EXHAUSTIVE
 
 SECRET = "hunter2hunter2"
 #: Every codec of a message with a field that is a credential, or may be one; the quick profile

@@ -8,7 +8,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 #: Module → why it imports by name, where import-linter does not see it.
 BY_NAME = {

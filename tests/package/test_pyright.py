@@ -18,8 +18,8 @@ import msgspec
 import pytest
 
 import kafka_admin_proto
-from tests.oracle import skip_or_fail
-from tests.typed_program import MISTAKES, TYPED_PROGRAM
+from tests.helpers.requirements import skip_or_fail
+from tests.package.typed_program import MISTAKES, TYPED_PROGRAM
 
 #: `make check` runs it, which installs what it needs, and the exhaustive profile.
 pytestmark = [pytest.mark.xdist_group("pyright"), pytest.mark.exhaustive]

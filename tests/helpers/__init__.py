@@ -1,0 +1,1 @@
+"""What tests of several rooms use: every message, how much to draw, what must be installed."""
