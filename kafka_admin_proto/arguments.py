@@ -6,7 +6,7 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
-from kafka_admin_proto.wire.base import shown
+from kafka_admin_proto.wire.types.base import shown
 
 Buffer = bytes | bytearray | memoryview
 

@@ -27,13 +27,13 @@ from kafka_admin_proto.gc_tuning import without_gc
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import messages_package, python_name
-from kafka_admin_proto.wire.base import Observer, shown
-from kafka_admin_proto.wire.containers import MessageType
 from kafka_admin_proto.wire.engine import compiled_engine
 from kafka_admin_proto.wire.fuse import Fused, Read, Write, fuse_json, fuse_read, fuse_write
 from kafka_admin_proto.wire.grammar import message_type
 from kafka_admin_proto.wire.observers import Notes, StrictObserver
 from kafka_admin_proto.wire.options import LENIENT, OBSERVER, JsonOptions
+from kafka_admin_proto.wire.types.base import Observer, shown
+from kafka_admin_proto.wire.types.containers import MessageType
 
 if TYPE_CHECKING:
     from kafka_admin_proto_speed import Engine

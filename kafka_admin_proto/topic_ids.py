@@ -10,8 +10,8 @@ from uuid import UUID, uuid4
 
 from kafka_admin_proto.errors import TopicIdError
 from kafka_admin_proto.schema.scalars import ZERO_UUID
-from kafka_admin_proto.wire.fixed import uuid_from_text, uuid_to_text
 from kafka_admin_proto.wire.secrets import METADATA_TOPIC_ID as METADATA_TOPIC_ID
+from kafka_admin_proto.wire.types.fixed import uuid_from_text, uuid_to_text
 
 #: Stands for "no id": of a topic that is named by its name, or is older than topic ids.
 ZERO_TOPIC_ID = ZERO_UUID

@@ -33,7 +33,7 @@ from kafka_admin_proto.capture.tcp.segments import (
 )
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: Conversations that are followed; of more, those that were silent for longest are dropped.
 MAX_CONVERSATIONS = 50_000

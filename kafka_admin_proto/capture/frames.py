@@ -20,7 +20,7 @@ from kafka_admin_proto.protocol.payload_values import Request, Response
 from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 Direction = Literal["request", "response", "data"]
 #: Bytes of the size in front of a frame.

@@ -14,13 +14,13 @@ from kafka_admin_proto.records.batches.records_json import record_set_json
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.values import Message
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Records
-from kafka_admin_proto.wire.containers import StructType
-from kafka_admin_proto.wire.member import Member
-from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.secrets import TOPIC_NAMES
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.base import WireType
+from kafka_admin_proto.wire.types.blobs import Records
+from kafka_admin_proto.wire.types.containers import StructType
+from kafka_admin_proto.wire.types.member import Member
+from kafka_admin_proto.wire.types.nullable import NullableStruct
 from kafka_admin_proto.wire.visitor import Visitor
 
 

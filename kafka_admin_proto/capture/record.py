@@ -13,8 +13,8 @@ from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.protocol.headers import PRODUCE_KEY
 from kafka_admin_proto.render.fields import FieldRow, field_rows, masked_hex, secret_spans
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 FETCH_KEY = 1
 

@@ -17,8 +17,8 @@ from kafka_admin_proto.render.explain import ExplainedRow, prefix_end
 from kafka_admin_proto.render.fields import FieldRow
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
-from kafka_admin_proto.wire.fixed import uuid_from_text
 from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.wire.types.fixed import uuid_from_text
 
 _SNAPSHOT_KEY = 59
 _BEFORE = ("size", "header.")

@@ -15,7 +15,7 @@ from kafka_admin_proto.capture.files.opening import is_capture
 from kafka_admin_proto.capture.frames import DecodedFrame, fault_frame
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.errors import DumpError
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: The name of the format of packet captures: pcap, pcapng, either of them compressed.
 PCAP = "pcap"

@@ -18,7 +18,7 @@ import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.protocol.releases import BROKER_APIS, BROKER_CLIENT, upgrade_rules
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: The headline of frames without any request.
 NO_REQUEST = "No request could be read, so the question has no answer"

@@ -26,7 +26,7 @@ from kafka_admin_proto.protocol.headers import (
 )
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
-from kafka_admin_proto.wire.base import cannot_encode
+from kafka_admin_proto.wire.types.base import cannot_encode
 
 Header = TypeVar("Header", RequestHeader, ResponseHeader)
 

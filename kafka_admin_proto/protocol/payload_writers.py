@@ -13,7 +13,7 @@ from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.protocol.headers import request_header_version, response_header_version
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
-from kafka_admin_proto.wire.base import cannot_encode
+from kafka_admin_proto.wire.types.base import cannot_encode
 
 
 @overload

@@ -31,7 +31,7 @@ from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.wire.field_names import is_error_field
-from kafka_admin_proto.wire.fixed import uuid_from_text
+from kafka_admin_proto.wire.types.fixed import uuid_from_text
 from kafka_admin_proto.wire.varint import VARINT_BYTES, varint_at, varint_end
 
 Kind = Literal["field", "fault", "rest", "damage"]

@@ -12,13 +12,13 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from kafka_admin_proto.codec import Codec
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.blobs import Blob, replace_invalid_utf8
-from kafka_admin_proto.wire.compiled import compile_function
-from kafka_admin_proto.wire.containers import StructType
+from kafka_admin_proto.wire.emit.compiled import compile_function
 from kafka_admin_proto.wire.field_names import is_error_field, is_topic_id_field
-from kafka_admin_proto.wire.nullable import NullableStruct
-from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.blobs import Blob, replace_invalid_utf8
+from kafka_admin_proto.wire.types.containers import StructType
+from kafka_admin_proto.wire.types.nullable import NullableStruct
+from kafka_admin_proto.wire.types.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
 
 Kind = Literal["error codes", "topic ids", "texts"]

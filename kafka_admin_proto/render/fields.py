@@ -9,14 +9,14 @@ import msgspec
 
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.options import PLAIN_JSON
-from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.secrets import MASK
-from kafka_admin_proto.wire.tagged import RawTag, TagHeader
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.base import WireType
+from kafka_admin_proto.wire.types.blobs import Blob
+from kafka_admin_proto.wire.types.nullable import NullableStruct
+from kafka_admin_proto.wire.types.scalar import ScalarType
+from kafka_admin_proto.wire.types.tagged import RawTag, TagHeader
 from kafka_admin_proto.wire.visitor import Visitor
 
 

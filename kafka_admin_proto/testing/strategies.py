@@ -9,14 +9,14 @@ from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.schema.scalars import Scalar
 from kafka_admin_proto.values import Message
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import StructType
-from kafka_admin_proto.wire.member import Member
-from kafka_admin_proto.wire.nullable import NullableStruct
-from kafka_admin_proto.wire.scalar import ScalarType
-from kafka_admin_proto.wire.tagged import TaggedFields
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.base import WireType
+from kafka_admin_proto.wire.types.blobs import Blob
+from kafka_admin_proto.wire.types.containers import StructType
+from kafka_admin_proto.wire.types.member import Member
+from kafka_admin_proto.wire.types.nullable import NullableStruct
+from kafka_admin_proto.wire.types.scalar import ScalarType
+from kafka_admin_proto.wire.types.tagged import TaggedFields
 from kafka_admin_proto.wire.visitor import Visitor
 
 try:

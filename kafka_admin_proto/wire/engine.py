@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kafka_admin_proto.version import __version__
-from kafka_admin_proto.wire.containers import MessageType
+from kafka_admin_proto.wire.types.containers import MessageType
 
 if TYPE_CHECKING:
     from kafka_admin_proto_speed import Engine

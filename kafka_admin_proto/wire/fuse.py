@@ -1,4 +1,4 @@
-"""A message's tree → functions that do the same at once; see ``emit`` for their rules.
+"""A message's tree → functions that do the same at once; see ``emit.emitters`` for the rules.
 
 ``read(b, p)`` gives the value that starts at ``p`` and the position behind it; ``write(x)`` gives
 the bytes, ``to_json(x)`` the builtins. Any exception, or a position beyond the data, means: ask
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from kafka_admin_proto.wire.compiled import compile_function
-from kafka_admin_proto.wire.containers import MessageType
-from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit.compiled import compile_function
+from kafka_admin_proto.wire.emit.emitters import JsonEmitter, ReadEmitter, WriteEmitter
 from kafka_admin_proto.wire.options import JsonOptions
+from kafka_admin_proto.wire.types.containers import MessageType
 
 #: Of bytes; the compiled engine's reads any buffer.
 Read = Callable[[Any, int], tuple[Any, int]]

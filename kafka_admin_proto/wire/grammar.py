@@ -8,13 +8,13 @@ from typing import Any
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import json_name, python_name
-from kafka_admin_proto.wire import blobs, fixed  # noqa: F401  # their classes are found by name
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.containers import MessageType, StructType
-from kafka_admin_proto.wire.member import Member
-from kafka_admin_proto.wire.nullable import NullableStruct
-from kafka_admin_proto.wire.scalar import scalar_type
+from kafka_admin_proto.wire.types import blobs, fixed  # noqa: F401  # their classes are found by name
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.base import WireType
+from kafka_admin_proto.wire.types.containers import MessageType, StructType
+from kafka_admin_proto.wire.types.member import Member
+from kafka_admin_proto.wire.types.nullable import NullableStruct
+from kafka_admin_proto.wire.types.scalar import scalar_type
 
 
 def message_type(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.wire.base import Observer, WireType
+from kafka_admin_proto.wire.types.base import Observer, WireType
 
 
 class Notes:

@@ -3,8 +3,8 @@
 The tree takes its options from entries of construct's context, so that the same tree serves a
 codec and a user's own ``construct.Struct`` around it (where none of them is set):
 
-- ``OBSERVER``: a ``base.Observer`` that is given each field read and everything that is legal but
-  not as Kafka itself would write it (a padded varint, a bool of 2, ...);
+- ``OBSERVER``: a ``types.base.Observer`` that is given each field read and everything that is legal
+  but not as Kafka itself would write it (a padded varint, a bool of 2, ...);
 - ``LENIENT``: on building, leave out values of fields that the version does not have.
 """
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import StructType
-from kafka_admin_proto.wire.nullable import NullableStruct
-from kafka_admin_proto.wire.scalar import ScalarType
-from kafka_admin_proto.wire.tagged import RawTag, TagHeader
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.base import WireType
+from kafka_admin_proto.wire.types.blobs import Blob
+from kafka_admin_proto.wire.types.containers import StructType
+from kafka_admin_proto.wire.types.nullable import NullableStruct
+from kafka_admin_proto.wire.types.scalar import ScalarType
+from kafka_admin_proto.wire.types.tagged import RawTag, TagHeader
 
 C = TypeVar("C")
 R = TypeVar("R")

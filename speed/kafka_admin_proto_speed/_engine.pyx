@@ -9,7 +9,7 @@ from uuid import UUID as _UUID, SafeUUID
 import msgspec
 
 from kafka_admin_proto.wire.field_names import is_error_field, is_topic_id_field
-from kafka_admin_proto.wire.runtime import Fallback
+from kafka_admin_proto.wire.emit.runtime import Fallback
 from kafka_admin_proto.wire.secrets import (
     MASK,
     METADATA_TOPIC,
@@ -17,7 +17,7 @@ from kafka_admin_proto.wire.secrets import (
     TOPIC_NAMES as _TOPIC_NAMES,
     is_secret_name,
 )
-from kafka_admin_proto.wire.tagged import TaggedFields
+from kafka_admin_proto.wire.types.tagged import TaggedFields
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 
 include "bytes.pxi"

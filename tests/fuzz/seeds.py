@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from kafka_admin_proto.protocol import frame, write_request, write_response
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import StructType
-from kafka_admin_proto.wire.nullable import NullableStruct
-from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.base import WireType
+from kafka_admin_proto.wire.types.blobs import Blob
+from kafka_admin_proto.wire.types.containers import StructType
+from kafka_admin_proto.wire.types.nullable import NullableStruct
+from kafka_admin_proto.wire.types.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
 
 _ROOT = Path(__file__).parents[2]

@@ -33,7 +33,7 @@ LOADERS = {"import_module", "__import__", "exec_module", "load_module", "run_mod
 
 #: Function → the one module that calls it.
 HOMES = {
-    "exec": "kafka_admin_proto/wire/compiled.py",
+    "exec": "kafka_admin_proto/wire/emit/compiled.py",
     "set_threshold": "kafka_admin_proto/gc_tuning.py",
     "freeze": "kafka_admin_proto/gc_tuning.py",
     "disable": "kafka_admin_proto/gc_tuning.py",
@@ -42,7 +42,7 @@ HOMES = {
 VARINTS = "kafka_admin_proto/wire/varint.py"
 #: Function about varints in another module → why it is there.
 OTHER_VARINTS = {
-    "kafka_admin_proto/wire/emit.py:rest_of_uvarint": "it emits the call of uvarint_at",
+    "kafka_admin_proto/wire/emit/emitters.py:rest_of_uvarint": "it emits the call of uvarint_at",
     "kafka_admin_proto/records/batches/record_format.py:read_records_v2": "calls are slow",
     "kafka_admin_proto/server/security/subjects.py:_identifier": "ASN.1's, highest digits first",
 }

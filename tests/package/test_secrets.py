@@ -43,11 +43,11 @@ from kafka_admin_proto.render.fields import field_rows, masked_hex, secret_spans
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.values import Message
-from kafka_admin_proto.wire.containers import StructType
-from kafka_admin_proto.wire.member import Member
-from kafka_admin_proto.wire.nullable import NullableStruct
 from kafka_admin_proto.wire.options import JsonOptions
 from kafka_admin_proto.wire.secrets import METADATA_TOPIC, METADATA_TOPIC_ID, is_secret_name
+from kafka_admin_proto.wire.types.containers import StructType
+from kafka_admin_proto.wire.types.member import Member
+from kafka_admin_proto.wire.types.nullable import NullableStruct
 from tests.helpers.every_message import EVERY_DIALECT
 from tests.helpers.profile import EXHAUSTIVE
 

@@ -13,8 +13,8 @@ from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import json_name
 from kafka_admin_proto.schema.versions import VersionRange
-from kafka_admin_proto.wire.fixed import uuid_to_text
 from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.wire.types.fixed import uuid_to_text
 
 
 def row_of(

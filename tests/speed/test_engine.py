@@ -28,8 +28,8 @@ from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, Pa
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.protocol.frames import cut_frame
 from kafka_admin_proto.records.batches.model import Record
+from kafka_admin_proto.wire.emit.runtime import Fallback
 from kafka_admin_proto.wire.nodes import StructNode
-from kafka_admin_proto.wire.runtime import Fallback
 from tests.fuzz.seeds import filled
 from tests.speed.compiled import engine_of, speed
 
@@ -108,7 +108,7 @@ def codec_versions(name: str) -> list[int]:
 WITHOUT_MEMORY = """
 import _testcapi, sys
 from kafka_admin_proto import codec
-from kafka_admin_proto.wire.runtime import Fallback
+from kafka_admin_proto.wire.emit.runtime import Fallback
 from tests.fuzz.seeds import filled
 from tests.speed.compiled import engine_of
 from tests.speed.test_engine import codec_versions, refusal

@@ -17,8 +17,8 @@ from kafka_admin_proto import DecodeError, EncodeError
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.testing import messages
+from kafka_admin_proto.wire.emit.runtime import Fallback
 from kafka_admin_proto.wire.options import JsonOptions
-from kafka_admin_proto.wire.runtime import Fallback
 from tests.helpers.every_message import DRAFTS, SHIPPED, Message, each_layout
 from tests.helpers.profile import EXHAUSTIVE, sample
 from tests.speed.compiled import engine_of

@@ -14,7 +14,7 @@ from kafka_admin_proto.records.batches.batches import Batch, read_records, write
 from kafka_admin_proto.records.batches.crc32c import by_tables
 from kafka_admin_proto.records.batches.model import Record
 from kafka_admin_proto.records.batches.record_format import read_records_v2, write_records_v2
-from kafka_admin_proto.wire.runtime import Fallback
+from kafka_admin_proto.wire.emit.runtime import Fallback
 from tests.helpers.profile import draws
 from tests.records.values import batches
 from tests.speed.compiled import speed

@@ -25,7 +25,7 @@ from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.wire.fuse import fuse_json
 from kafka_admin_proto.wire.options import PLAIN_JSON
-from kafka_admin_proto.wire.scalar import scalar_type
+from kafka_admin_proto.wire.types.scalar import scalar_type
 from tools.oracles.damage import damage
 
 NAME = "VarintSample"

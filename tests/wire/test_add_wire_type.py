@@ -17,7 +17,7 @@ from tests.helpers.requirements import skip_or_fail
 
 ROOT = Path(__file__).parents[2]
 SCALARS = "kafka_admin_proto/schema/scalars.py"
-CLASSES = "kafka_admin_proto/wire/scalar.py"
+CLASSES = "kafka_admin_proto/wire/types/scalar.py"
 #: The type plain, in arrays, tagged, below structs, and beside fields of other kinds.
 SAMPLE = {
     "type": "data", "name": "VarintSample", "validVersions": "0-1", "flexibleVersions": "1+",

@@ -29,13 +29,13 @@ from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import StructValue
-from kafka_admin_proto.wire.containers import MessageType
-from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
-from kafka_admin_proto.wire.fixed import Integer
+from kafka_admin_proto.wire.emit.emitters import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit.runtime import Fallback
 from kafka_admin_proto.wire.fuse import fuse_json, fuse_read, fuse_write
-from kafka_admin_proto.wire.member import Member
 from kafka_admin_proto.wire.options import PLAIN_JSON, JsonOptions
-from kafka_admin_proto.wire.runtime import Fallback
+from kafka_admin_proto.wire.types.containers import MessageType
+from kafka_admin_proto.wire.types.fixed import Integer
+from kafka_admin_proto.wire.types.member import Member
 from tests.helpers.every_message import each_layout
 
 #: What may stand in a field by mistake, or just about be meant.

@@ -10,12 +10,12 @@ import pytest
 
 from kafka_admin_proto import DecodeError, codec
 from kafka_admin_proto.codec import Codec
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import StructType
-from kafka_admin_proto.wire.nullable import NullableStruct
-from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.base import WireType
+from kafka_admin_proto.wire.types.blobs import Blob
+from kafka_admin_proto.wire.types.containers import StructType
+from kafka_admin_proto.wire.types.nullable import NullableStruct
+from kafka_admin_proto.wire.types.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
 from tests.helpers.every_message import DRAFTS, SHIPPED, Message, each_layout, made_ready
 from tests.helpers.profile import sample

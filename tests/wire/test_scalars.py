@@ -10,11 +10,11 @@ import pytest
 from kafka_admin_proto import codec
 from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.testing.strategies import wire_values
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.fixed import FixedType
-from kafka_admin_proto.wire.scalar import ScalarType, scalar_type
-from kafka_admin_proto.wire.tagged import TagHeader
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.base import WireType
+from kafka_admin_proto.wire.types.fixed import FixedType
+from kafka_admin_proto.wire.types.scalar import ScalarType, scalar_type
+from kafka_admin_proto.wire.types.tagged import TagHeader
 from kafka_admin_proto.wire.visitor import Visitor
 
 

@@ -19,12 +19,12 @@ from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.testing import struct_values
 from kafka_admin_proto.values import StructValue, equal_bits
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.containers import MessageType
-from kafka_admin_proto.wire.fixed import uuid_from_text, uuid_to_text
 from kafka_admin_proto.wire.grammar import message_type
 from kafka_admin_proto.wire.options import PLAIN_JSON
-from kafka_admin_proto.wire.scalar import scalar_type
+from kafka_admin_proto.wire.types.base import WireType
+from kafka_admin_proto.wire.types.containers import MessageType
+from kafka_admin_proto.wire.types.fixed import uuid_from_text, uuid_to_text
+from kafka_admin_proto.wire.types.scalar import scalar_type
 from kafka_admin_proto.wire.varint import encode_uvarint
 from tests.helpers.profile import draws
 

@@ -31,7 +31,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import json_name
 from kafka_admin_proto.testing import messages
-from kafka_admin_proto.wire.tagged import TaggedFields
+from kafka_admin_proto.wire.types.tagged import TaggedFields
 from kafka_admin_proto.wire.varint import MAX_UVARINT
 from tools.oracles.damage import damage
 from tools.oracles.oracle import Decoded, JavaOracle, JavaRefusal, Message, why_unavailable

@@ -14,10 +14,10 @@ from kafka_admin_proto.cli.captures.explain import explanation_of
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.kip.writer import write_grammar
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import StructType
-from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.blobs import Blob
+from kafka_admin_proto.wire.types.containers import StructType
+from kafka_admin_proto.wire.types.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
 from tools.site.bytes_picture import draw_bytes
 from tools.site.markdown import code, table

@@ -47,7 +47,7 @@ from kafka_admin_proto.errors import DecodeError, FrameError
 from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
 from kafka_admin_proto.protocol.payload_values import expects_response
 from kafka_admin_proto.protocol.payloads import read_request, read_response
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: Stateful apis: their bodies say what later frames mean, and are read whatever the options are.
 _STATEFUL_REQUESTS = frozenset(

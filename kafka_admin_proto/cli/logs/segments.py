@@ -21,7 +21,7 @@ from kafka_admin_proto.cli.output import (
 from kafka_admin_proto.records.batches.batches import Batch
 from kafka_admin_proto.records.segments.rows import ROW_KEYS, segment_rows
 from kafka_admin_proto.records.segments.segments import read_segment
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: The name of the format.
 SEGMENT = "log-segment"

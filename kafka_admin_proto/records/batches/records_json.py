@@ -30,8 +30,8 @@ from kafka_admin_proto.records.batches.model import RecordSet
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC, read_metadata_value
 from kafka_admin_proto.records.segments.known_topics import KNOWN_TOPICS, read_known_record
 from kafka_admin_proto.values import Message
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 _ODD_TEXT = "text that is not UTF-8 is shown with U+FFFD"
 

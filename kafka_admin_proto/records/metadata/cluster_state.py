@@ -32,8 +32,8 @@ from kafka_admin_proto.records.metadata.names import (
     version_name,
 )
 from kafka_admin_proto.topic_ids import topic_id_to_text
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: Kind → name → fields, in JSON's types. See ``ClusterState.items``.
 Items = dict[str, dict[str, dict[str, Any]]]

@@ -16,8 +16,8 @@ from kafka_admin_proto.records.metadata.names import (
     name_of,
 )
 from kafka_admin_proto.topic_ids import topic_id_to_text
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 
 class Endpoint(msgspec.Struct, frozen=True):

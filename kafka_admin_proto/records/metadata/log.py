@@ -29,7 +29,7 @@ from kafka_admin_proto.records.metadata.quorum_leader import (
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC, read_metadata_value
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.records.segments.segments import Gap, read_segment
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: The folder's name inside a broker's or controller's ``log.dirs``.
 FOLDER_NAME = f"{METADATA_TOPIC}-0"

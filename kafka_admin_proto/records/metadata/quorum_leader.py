@@ -16,7 +16,7 @@ from kafka_admin_proto.errors import DecodeError, MetadataLogError
 from kafka_admin_proto.messages import LeaderChangeMessage
 from kafka_admin_proto.records.batches.control import read_control_record
 from kafka_admin_proto.records.batches.model import Batch
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: The file's name in the folder of the log.
 QUORUM_STATE: Literal["quorum-state"] = "quorum-state"

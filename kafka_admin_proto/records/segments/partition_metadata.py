@@ -24,7 +24,7 @@ import msgspec
 
 from kafka_admin_proto.errors import PartitionMetadataError, TopicIdError
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID, topic_id_from_text, topic_id_to_text
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: The file's name, the same in each partition's folder.
 FILE_NAME = "partition.metadata"

@@ -29,7 +29,7 @@ def uuid_texts(raw: Any) -> pa.Array:
 
 
 def texts(pieces: list[bytes | None]) -> tuple[pa.Array, bool]:
-    """Texts, and whether some were not UTF-8; those have U+FFFD as ``wire.blobs.readable`` does."""
+    """Texts, and whether some were not UTF-8; those have U+FFFD as `replace_invalid_utf8` does."""
     try:
         return pa.array(pieces, pa.binary()).cast(pa.string()), False
     except pa.ArrowInvalid:

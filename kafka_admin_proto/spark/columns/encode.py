@@ -20,8 +20,8 @@ from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.spark.columns.arrow_arrays import MASK_BYTES
 from kafka_admin_proto.spark.columns.decode import Wanted, message_spec
 from kafka_admin_proto.spark.columns.types import UNKNOWN_TAGS
-from kafka_admin_proto.wire.fixed import uuid_from_text
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+from kafka_admin_proto.wire.types.fixed import uuid_from_text
 
 
 def encode_array(values: pa.StructArray, versions: pa.Array | None, wanted: Wanted) -> pa.Array:

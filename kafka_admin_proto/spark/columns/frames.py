@@ -17,7 +17,7 @@ from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.batches.records_json import why_hidden
 from kafka_admin_proto.spark.columns.arrow_arrays import MASK_BYTES, list_array, struct_array
 from kafka_admin_proto.spark.columns.decode import Mode
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 PREFIX_SIZE = 4
 

@@ -22,10 +22,10 @@ import pyarrow as pa
 
 from kafka_admin_proto.spark.columns import arrow_arrays as arrays
 from kafka_admin_proto.spark.columns.types import ARROW_TYPES
-from kafka_admin_proto.wire.blobs import Blob, Records, String
-from kafka_admin_proto.wire.emit import ReadEmitter
-from kafka_admin_proto.wire.fixed import FixedType
-from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.emit.emitters import ReadEmitter
+from kafka_admin_proto.wire.types.blobs import Blob, Records, String
+from kafka_admin_proto.wire.types.fixed import FixedType
+from kafka_admin_proto.wire.types.scalar import ScalarType
 
 Names = Iterator[int]
 Sink = Callable[..., Any]

@@ -18,8 +18,8 @@ from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.spark.columns.leaves import Shown
 from kafka_admin_proto.spark.columns.tree import columns_of
-from kafka_admin_proto.wire.compiled import compile_function
-from kafka_admin_proto.wire.emit import ReadEmitter
+from kafka_admin_proto.wire.emit.compiled import compile_function
+from kafka_admin_proto.wire.emit.emitters import ReadEmitter
 
 
 class Columns:

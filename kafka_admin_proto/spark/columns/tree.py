@@ -33,16 +33,16 @@ from kafka_admin_proto.spark.columns.plain_values import plain
 from kafka_admin_proto.spark.columns.types import UNKNOWN_TAGS
 from kafka_admin_proto.spark.columns.unknown_tags import UnknownTags
 from kafka_admin_proto.topic_ids import topic_id_to_text
-from kafka_admin_proto.wire.arrays import Array
-from kafka_admin_proto.wire.base import WireType
-from kafka_admin_proto.wire.blobs import Blob
-from kafka_admin_proto.wire.containers import StructType
-from kafka_admin_proto.wire.emit import ReadEmitter
-from kafka_admin_proto.wire.fixed import FixedType
-from kafka_admin_proto.wire.member import Member
-from kafka_admin_proto.wire.nullable import NullableStruct
-from kafka_admin_proto.wire.scalar import ScalarType
+from kafka_admin_proto.wire.emit.emitters import ReadEmitter
 from kafka_admin_proto.wire.secrets import METADATA_TOPIC, METADATA_TOPIC_ID, TOPIC_NAMES
+from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.base import WireType
+from kafka_admin_proto.wire.types.blobs import Blob
+from kafka_admin_proto.wire.types.containers import StructType
+from kafka_admin_proto.wire.types.fixed import FixedType
+from kafka_admin_proto.wire.types.member import Member
+from kafka_admin_proto.wire.types.nullable import NullableStruct
+from kafka_admin_proto.wire.types.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
 
 _METADATA_ID = topic_id_to_text(METADATA_TOPIC_ID)

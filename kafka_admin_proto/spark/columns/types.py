@@ -15,7 +15,7 @@ from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import json_name
 from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.schema.versions import VersionRange
-from kafka_admin_proto.wire.tagged import TaggedFields
+from kafka_admin_proto.wire.types.tagged import TaggedFields
 
 #: Element type in definitions → Arrow type.
 ARROW_TYPES: dict[str, pa.DataType] = {

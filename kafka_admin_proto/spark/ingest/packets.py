@@ -19,7 +19,7 @@ from kafka_admin_proto.capture.tcp.segments import (
 )
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.spark.ingest.files import POSITION_BITS, Part, open_part, open_stream
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: One row for each TCP packet, line of a request log, and fault of a file.
 #:

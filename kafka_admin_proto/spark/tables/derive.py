@@ -32,7 +32,7 @@ from kafka_admin_proto.spark.tables.schemas import (
     undated,
 )
 from kafka_admin_proto.topic_ids import topic_id_to_text
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: Table → columns of its derived rows. ``admin_audit`` has an additional ``named_at``: a topic id
 #: in the row takes a name that was given up to this packet ordinal; null in request logs, whose

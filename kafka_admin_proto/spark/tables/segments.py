@@ -14,7 +14,7 @@ from kafka_admin_proto.spark.sinks.data_files import Location
 from kafka_admin_proto.spark.tables.calls import Json
 from kafka_admin_proto.spark.tables.metadata_rows import record_rows, segment_records
 from kafka_admin_proto.spark.tables.staging import Stage, Staged, together
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 
 def stage_segments(

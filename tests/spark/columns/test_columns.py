@@ -23,7 +23,7 @@ from kafka_admin_proto.spark.columns.encode import encode_array
 from kafka_admin_proto.spark.columns.reader import source
 from kafka_admin_proto.spark.columns.tree import column_of
 from kafka_admin_proto.testing import messages
-from kafka_admin_proto.wire.base import WireType
+from kafka_admin_proto.wire.types.base import WireType
 from tests.helpers.every_message import DRAFTS, SHIPPED, each_layout
 from tests.helpers.profile import sample
 from tests.spark.expected import binary, row_of, same

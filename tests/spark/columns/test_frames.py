@@ -30,7 +30,7 @@ from kafka_admin_proto.spark.columns.frames import (
     header_array,
     records_array,
 )
-from kafka_admin_proto.wire.blobs import replace_invalid_utf8
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 from tests.records.values import batches
 from tests.spark.expected import binary
 

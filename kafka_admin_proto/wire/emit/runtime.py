@@ -1,4 +1,4 @@
-"""What emitted code calls; ``emit`` has the rules."""
+"""What emitted code calls; ``emitters`` has the rules."""
 
 from __future__ import annotations
 

@@ -10,7 +10,11 @@ import msgspec
 from construct import Container
 
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
-from kafka_admin_proto.wire.base import (
+from kafka_admin_proto.wire.emit.emitters import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.nodes import StructNode
+from kafka_admin_proto.wire.options import LENIENT, OBSERVER, JsonOptions
+from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic, is_secret_name
+from kafka_admin_proto.wire.types.base import (
     AMONG_SECRETS,
     WireType,
     cannot_encode,
@@ -19,13 +23,9 @@ from kafka_admin_proto.wire.base import (
     with_article,
     wrong_json,
 )
-from kafka_admin_proto.wire.blobs import Records
-from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
-from kafka_admin_proto.wire.member import Member
-from kafka_admin_proto.wire.nodes import StructNode
-from kafka_admin_proto.wire.options import LENIENT, OBSERVER, JsonOptions
-from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic, is_secret_name
-from kafka_admin_proto.wire.tagged import TaggedFields
+from kafka_admin_proto.wire.types.blobs import Records
+from kafka_admin_proto.wire.types.member import Member
+from kafka_admin_proto.wire.types.tagged import TaggedFields
 
 
 class StructType(WireType):

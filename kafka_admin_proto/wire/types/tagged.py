@@ -14,12 +14,12 @@ from typing import IO, Any, ClassVar
 from construct import Container
 
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
-from kafka_admin_proto.wire.base import WireType, cannot_encode, shown, wrong_json
-from kafka_admin_proto.wire.emit import ReadEmitter, WriteEmitter
-from kafka_admin_proto.wire.member import Member
+from kafka_admin_proto.wire.emit.emitters import ReadEmitter, WriteEmitter
 from kafka_admin_proto.wire.options import OBSERVER, JsonOptions
 from kafka_admin_proto.wire.secrets import MASK
 from kafka_admin_proto.wire.stream import note, remaining
+from kafka_admin_proto.wire.types.base import WireType, cannot_encode, shown, wrong_json
+from kafka_admin_proto.wire.types.member import Member
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
 
 #: Unknown tagged fields in a value: (tag, bytes), in the order of the wire.

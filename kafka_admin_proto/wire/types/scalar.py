@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from kafka_admin_proto.schema.scalars import SCALARS, Scalar
-from kafka_admin_proto.wire.base import WireType
+from kafka_admin_proto.wire.types.base import WireType
 
 _CLASSES: dict[str, type[ScalarType]] = {}
 

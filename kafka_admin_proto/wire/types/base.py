@@ -12,7 +12,7 @@ from construct import Container
 
 from kafka_admin_proto.construct_types import Construct, SizeofError
 from kafka_admin_proto.errors import EncodeError, JsonError
-from kafka_admin_proto.wire.emit import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit.emitters import Count, JsonEmitter, ReadEmitter, WriteEmitter
 from kafka_admin_proto.wire.nodes import Node
 from kafka_admin_proto.wire.options import JsonOptions
 from kafka_admin_proto.wire.varint import MAX_UVARINT
@@ -92,7 +92,7 @@ class WireType(Construct):
         return None
 
     def emit_read(self, e: ReadEmitter, target: str) -> None:
-        """Emit what leaves the next value in the local ``target``; see ``emit``'s rules."""
+        """Emit what leaves the next value in the local ``target``, by the rules of `emitters`."""
         raise NotImplementedError
 
     def emit_read_into(self, e: ReadEmitter, sink: str) -> None:

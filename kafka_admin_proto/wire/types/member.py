@@ -9,10 +9,10 @@ import msgspec
 from construct import Container
 
 from kafka_admin_proto.errors import EncodeError
-from kafka_admin_proto.wire.base import SecretObserver, WireType
 from kafka_admin_proto.wire.nodes import FieldNode
 from kafka_admin_proto.wire.options import OBSERVER
 from kafka_admin_proto.wire.secrets import is_secret_name
+from kafka_admin_proto.wire.types.base import SecretObserver, WireType
 
 
 class Member(msgspec.Struct, frozen=True):

@@ -13,13 +13,13 @@ from uuid import UUID
 from construct import Container
 
 from kafka_admin_proto.errors import JsonError
-from kafka_admin_proto.wire.base import cannot_encode, is_misplaced_secret, shown, wrong_json
-from kafka_admin_proto.wire.emit import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit.emitters import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit.runtime import Readers, fast_uuid
 from kafka_admin_proto.wire.nodes import FixedNode
 from kafka_admin_proto.wire.options import JsonOptions
-from kafka_admin_proto.wire.runtime import Readers, fast_uuid
-from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.stream import note, read_exactly
+from kafka_admin_proto.wire.types.base import cannot_encode, is_misplaced_secret, shown, wrong_json
+from kafka_admin_proto.wire.types.scalar import ScalarType
 
 _CANONICAL = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
 _BASE64 = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")

@@ -7,11 +7,11 @@ from typing import IO, Any
 from construct import Container
 
 from kafka_admin_proto.errors import DecodeError, EncodeError
-from kafka_admin_proto.wire.base import WireType, cannot_encode, wrong_json
-from kafka_admin_proto.wire.emit import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit.emitters import Count, JsonEmitter, ReadEmitter, WriteEmitter
 from kafka_admin_proto.wire.nodes import ArrayNode
 from kafka_admin_proto.wire.options import OBSERVER, JsonOptions
 from kafka_admin_proto.wire.stream import read_exactly, remaining
+from kafka_admin_proto.wire.types.base import WireType, cannot_encode, wrong_json
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
 
 

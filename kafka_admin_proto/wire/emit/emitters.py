@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from kafka_admin_proto.wire import runtime
+from kafka_admin_proto.wire.emit import runtime
 from kafka_admin_proto.wire.options import JsonOptions
 from kafka_admin_proto.wire.secrets import is_secret_name
 from kafka_admin_proto.wire.varint import SHORT_VARINTS, encode_uvarint, uvarint_at

@@ -13,12 +13,12 @@ from typing import IO, Any, ClassVar
 from construct import Container
 
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
-from kafka_admin_proto.wire.base import cannot_encode, is_misplaced_secret, shown, wrong_json
-from kafka_admin_proto.wire.emit import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit.emitters import JsonEmitter, ReadEmitter, WriteEmitter
 from kafka_admin_proto.wire.nodes import BlobNode
 from kafka_admin_proto.wire.options import JsonOptions
-from kafka_admin_proto.wire.scalar import ScalarType
 from kafka_admin_proto.wire.stream import read_exactly, remaining
+from kafka_admin_proto.wire.types.base import cannot_encode, is_misplaced_secret, shown, wrong_json
+from kafka_admin_proto.wire.types.scalar import ScalarType
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
 
 #: No string is longer on the wire, in either form: Java refuses a compact one as well.

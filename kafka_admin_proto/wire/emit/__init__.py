@@ -1,0 +1,1 @@
+"""The emitted code: what builds its source, what it calls, and how source becomes functions."""
