@@ -25,10 +25,13 @@ def _compiled() -> Any:
     if os.environ.get("KAFKA_ADMIN_PROTO_PURE", "0") not in ("", "0") or not has_lock:
         return None
     try:
-        import kafka_admin_proto_speed as found
+        import kafka_admin_proto_speed as package
+
+        # By its own name: the package may have been imported first, and is not complete then.
+        from kafka_admin_proto_speed import _engine
     except ImportError:
         return None
-    return found if found.__version__ == __version__ else None
+    return _engine if package.__version__ == __version__ else None
 
 
 #: The engine's module, where it is used.

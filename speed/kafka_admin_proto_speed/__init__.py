@@ -5,8 +5,10 @@ It is of one version of that package: the one of the same number.
 
 from __future__ import annotations
 
-from kafka_admin_proto_speed._engine import Engine, RecordEngine, crc32c, cut_frame
-
 __version__ = "0.1.0"
+
+# Imported before the engine, which needs its modules, and behind the version, which it looks at.
+import kafka_admin_proto  # noqa: F401
+from kafka_admin_proto_speed._engine import Engine, RecordEngine, crc32c, cut_frame
 
 __all__ = ["Engine", "RecordEngine", "crc32c", "cut_frame"]

@@ -46,6 +46,14 @@ def test_it_is_found_by_name_and_version_and_switched_off(tmp_path: Path) -> Non
     assert run(BACKEND, tmp_path) == "pure"
 
 
+def test_it_may_be_imported_first() -> None:
+    """As a person does who looks whether it is there; the two packages import each other."""
+    folder = Path(speed().__file__).parents[1]
+    assert run(f"import kafka_admin_proto_speed as s; s.Engine; {BACKEND}", folder) == "compiled"
+    program = "import kafka_admin_proto_speed as s; print(s.crc32c(b'').__class__.__name__)"
+    assert run(program, folder, KAFKA_ADMIN_PROTO_PURE="1") == "int"
+
+
 def test_a_second_interpreter_of_the_process_does_without() -> None:
     """The engine loads into one interpreter of a process; others are pure, without a word."""
     program = (
