@@ -33,7 +33,7 @@ from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
-from tools.site.blocks import code_blocks
+from tools.site.pages.code_blocks import code_blocks
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

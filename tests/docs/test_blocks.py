@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.docs.pages import DOCS, ROOT
-from tools.site.blocks import RUN, code_blocks
+from tools.site.pages.code_blocks import RUN, code_blocks
 
 #: Pages whose blocks are run by a test that is not ``run_page``'s, and how many these are.
 RUN_BY: dict[str, tuple[str, int]] = {

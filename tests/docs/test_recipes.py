@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import DOCS, run_page
-from tools.site.blocks import code_blocks
+from tools.site.pages.code_blocks import code_blocks
 
 RECIPES = sorted(path.name for path in (DOCS / "recipes").glob("*.md") if path.name != "index.md")
 #: These start pytest, which takes seconds.

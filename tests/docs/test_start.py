@@ -10,8 +10,8 @@ from kafka_admin_proto.schema.catalog import catalog
 from tests.docs.pages import DOCS, ROOT, run_page
 from tests.docs.test_blocks import RUN_WHOLE
 from tests.helpers.every_message import EVERY
-from tools.site import bytes_picture
-from tools.site.blocks import code_blocks
+from tools.site.pages.code_blocks import code_blocks
+from tools.site.pictures import message_bytes
 
 README = ROOT / "README.md"
 
@@ -34,5 +34,5 @@ def test_the_readmes_numbers() -> None:
 
 
 def test_the_readmes_picture() -> None:
-    """``python -m tools.site.bytes_picture`` writes it anew."""
-    assert bytes_picture.FILE.read_text("utf-8") == bytes_picture.front_door().standalone()
+    """``python -m tools.site.pictures.message_bytes`` writes it anew."""
+    assert message_bytes.FILE.read_text("utf-8") == message_bytes.front_door().standalone()

@@ -9,7 +9,10 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from tools.site import blocks, links, made, messages, pictures, plots, reference, server_configs
+from tools.site import links
+from tools.site.inserts.places import with_inserts
+from tools.site.pages import code_blocks, messages, reference, server_configs
+from tools.site.pictures import plots, svg
 
 
 def generated() -> dict[str, str]:
@@ -21,8 +24,8 @@ def generated() -> dict[str, str]:
     texts[f"{reference.FOLDER}/kap.md"] = reference.commands_text()
     texts |= {page.path: reference.api_text(page) for page in reference.API_PAGES}
     texts[server_configs.PATH] = server_configs.text()
-    texts[blocks.PATH] = blocks.text()
-    texts["stylesheets/pictures.css"] = pictures.site_style()
+    texts[code_blocks.PATH] = code_blocks.text()
+    texts["stylesheets/pictures.css"] = svg.site_style()
     return texts
 
 
@@ -34,8 +37,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put what is made of the code into the places that a page has for it, and plots to tables."""
-    return plots.with_plots(page.file.src_uri, made.with_made(markdown))
+    """Fill the places that a page has for what is made of the code; put plots behind its tables."""
+    return plots.with_plots(page.file.src_uri, with_inserts(markdown))
 
 
 def on_post_build(config: MkDocsConfig) -> None:

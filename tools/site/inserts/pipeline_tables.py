@@ -88,6 +88,6 @@ def unknown() -> Iterator[str]:
     yield from sorted(set(everywhere) - used)
 
 
-MADE: dict[str, Callable[[], str]] = {
+INSERTS: dict[str, Callable[[], str]] = {
     f"table-{name}": partial(table_text, name) for name in _TEXTS.tables
 }

@@ -1,6 +1,6 @@
 """The bytes of a message, each with the field that it belongs to.
 
-python -m tools.site.bytes_picture        # writes docs/pictures/bytes.svg
+python -m tools.site.pictures.message_bytes        # writes docs/pictures/bytes.svg
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from kafka_admin_proto.capture import Block, FrameDecoder
 from kafka_admin_proto.cli.captures.explain import explanation_of
 from kafka_admin_proto.protocol import frame, write_request
 from kafka_admin_proto.render.explain import Explanation
-from tools.site.pictures import Picture, text_width
+from tools.site.pictures.svg import Picture, text_width
 
-FILE = Path(__file__).parents[2] / "docs" / "pictures" / "bytes.svg"
+FILE = Path(__file__).parents[3] / "docs" / "pictures" / "bytes.svg"
 _WIDTH = 860
 _BYTE = 22
 _GAP = 8

@@ -13,7 +13,7 @@ from itertools import groupby
 
 import msgspec
 
-from tools.site.pictures import Picture, text_width
+from tools.site.pictures.svg import Picture, text_width
 
 _WIDTH, _BAR, _STEP, _SIZE = 440, 14, 19, 12
 _NUMBER = re.compile(r"-?[\d,]+(?:\.\d+)?")

@@ -23,8 +23,8 @@ from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.wire.field_names import is_error_field
 from tools.definitions.texts import texts
-from tools.site.example import example
 from tools.site.markdown import cell, code, field_table, table
+from tools.site.pages.example_values import example
 
 #: Where the pages are, below the site's root.
 FOLDER = "messages"

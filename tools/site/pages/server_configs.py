@@ -19,7 +19,7 @@ from tools.site.markdown import cell, code, field_table, table
 PATH = "reference/server-configs.md"
 #: The newer release first: the page shows its values, and where the older one has others.
 NEWER, OLDER = "4.3", "3.9"
-_TESTS = Path(__file__).parents[2] / "tests" / "server"
+_TESTS = Path(__file__).parents[3] / "tests" / "server"
 #: What the comparison with real clusters and the one with clients' tools leave out on purpose.
 DIFFERENCES = (
     _TESTS / "differential" / "differences.json",

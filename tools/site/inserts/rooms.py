@@ -17,9 +17,9 @@ import grimp
 import msgspec
 
 from tools.site.markdown import cell, code, field_table, table
-from tools.site.pictures import Picture
+from tools.site.pictures.svg import Picture
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PACKAGE = "kafka_admin_proto"
 _BOX, _HIGH, _GAP, _FLOOR, _LANE = 128, 42, 22, 72, 14
 #: How often the rooms of each floor are put into the order of those next to it.
@@ -216,7 +216,7 @@ def rooms_text() -> str:
     return "\n".join([*lines, *field_table(["Room", "What lives there"], inside)])
 
 
-MADE: dict[str, Callable[[], str]] = {
+INSERTS: dict[str, Callable[[], str]] = {
     "house": lambda: f'<div class="drawing">{picture().svg()}</div>',
     "rooms": rooms_text,
 }

@@ -19,11 +19,11 @@ from kafka_admin_proto.wire.types.blobs import Blob
 from kafka_admin_proto.wire.types.containers import StructType
 from kafka_admin_proto.wire.types.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
-from tools.site.bytes_picture import draw_bytes
 from tools.site.markdown import code, table
-from tools.site.pictures import Picture
+from tools.site.pictures.message_bytes import draw_bytes
+from tools.site.pictures.svg import Picture
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MESSAGE = "DeleteTopicsRequest"
 #: The newest version with fixed lengths, and the oldest that is flexible.
 OLD, NEW = 3, 4
@@ -136,7 +136,7 @@ def _fenced(language: str, text: str) -> str:
     return f"```{language}\n{text}\n```"
 
 
-MADE: dict[str, Callable[[], str]] = {
+INSERTS: dict[str, Callable[[], str]] = {
     "field-definition": definition,
     "field-grammars": grammars,
     "field-trees": trees,

@@ -10,7 +10,7 @@ import msgspec
 
 from tools.site.markdown import cell, code, table
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 PATH = "reference/blocks-not-run.md"
 #: Languages of blocks that a reader would run.
 RUN = {"python", "sh", "console"}

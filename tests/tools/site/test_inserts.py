@@ -13,25 +13,19 @@ from kafka_admin_proto import codec
 from kafka_admin_proto.cli.app import kap
 from tests.docs.pages import DOCS, ROOT
 from tests.spark.needs import require
-from tools.site import (
-    blocks,
-    bytes_picture,
-    field,
-    house,
-    pipeline_tables,
-    plots,
-    server_configs,
-)
-from tools.site.made import DECODE_COLUMNS, MADE
+from tools.site.inserts import field_to_bytes, pipeline_tables, rooms
+from tools.site.inserts.places import DECODE_COLUMNS, INSERTS
+from tools.site.pages import code_blocks, server_configs
+from tools.site.pictures import message_bytes, plots
 
 
-def test_each_mark_is_made_and_each_made_text_has_its_mark() -> None:
-    marks = [
-        mark
+def test_each_place_is_filled_and_each_insert_has_its_place() -> None:
+    places = [
+        place
         for path in sorted(DOCS.rglob("*.md"))
-        for mark in re.findall(r"<!-- made: (.*?) -->", path.read_text("utf-8"))
+        for place in re.findall(r"<!-- insert: (.*?) -->", path.read_text("utf-8"))
     ]
-    assert sorted(marks) == sorted(MADE)
+    assert sorted(places) == sorted(INSERTS)
 
 
 def test_the_columns_of_tsv_are_the_keys_of_json() -> None:
@@ -48,33 +42,33 @@ def test_every_column_has_a_meaning() -> None:
 
 
 def test_every_room_says_what_lives_there() -> None:
-    for name, room in house.rooms().items():
+    for name, room in rooms.rooms().items():
         assert room.sentence, name
         assert all(sentence for _, sentence in room.rooms), (name, room.rooms)
 
 
 def test_the_arrows_are_the_imports() -> None:
     """As far as a room that imports another one has an arrow, or arrows in a row, to it."""
-    for name, room in house.rooms().items():
-        arrows = house.arrows()[name]
+    for name, room in rooms.rooms().items():
+        arrows = rooms.arrows()[name]
         assert set(arrows) <= room.imports
-        implied = set(arrows).union(*map(house.reached, arrows))
+        implied = set(arrows).union(*map(rooms.reached, arrows))
         assert room.imports <= implied, name
-    assert "wire" in house.rooms()["codec"].imports
+    assert "wire" in rooms.rooms()["codec"].imports
 
 
 def test_the_picture_has_each_room_and_all_arrows_lead_down() -> None:
-    edges = house.drawn()
-    floors = house.floors(edges)
+    edges = rooms.drawn()
+    floors = rooms.floors(edges)
     assert all(floors[name] < floors[to] for name, targets in edges.items() for to in targets)
-    svg = house.picture().svg()
+    svg = rooms.picture().svg()
     links = re.findall(r'href="#room-(\w+)"', svg)
     assert sorted(links) == sorted(edges)
-    assert all(f'id="room-{name}"' in house.rooms_text() for name in links)
+    assert all(f'id="room-{name}"' in rooms.rooms_text() for name in links)
 
 
 def test_pictures_are_svg() -> None:
-    for picture in (house.picture(), bytes_picture.front_door()):
+    for picture in (rooms.picture(), message_bytes.front_door()):
         root = ElementTree.fromstring(picture.standalone())
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert "\n\n" not in picture.svg()  # Markdown would end the HTML there
@@ -82,18 +76,18 @@ def test_pictures_are_svg() -> None:
 
 def test_the_fields_page_says_what_the_code_does() -> None:
     page = (DOCS / "field.md").read_text("utf-8")
-    assert f'codec("{field.MESSAGE}", {field.OLD}).source()' in page
-    source = codec(field.MESSAGE, field.OLD).source()
+    assert f'codec("{field_to_bytes.MESSAGE}", {field_to_bytes.OLD}).source()' in page
+    source = codec(field_to_bytes.MESSAGE, field_to_bytes.OLD).source()
     for name in re.findall(r"`([SC]\d+)`", page):
-        assert f"{name}(" in field.reader()
-    assert all(line in source for line in field.reader().splitlines()[1:-1])
+        assert f"{name}(" in field_to_bytes.reader()
+    assert all(line in source for line in field_to_bytes.reader().splitlines()[1:-1])
     old, new = (
-        len(codec(field.MESSAGE, version).encode(field.value(version)))
-        for version in (field.OLD, field.NEW)
+        len(codec(field_to_bytes.MESSAGE, version).encode(field_to_bytes.value(version)))
+        for version in (field_to_bytes.OLD, field_to_bytes.NEW)
     )
     assert (old, new) == (16, 13)  # three bytes and one less, one more
-    assert field.definition().splitlines()[2] in (
-        ROOT / "schemas" / "kafka" / f"{field.MESSAGE}.json"
+    assert field_to_bytes.definition().splitlines()[2] in (
+        ROOT / "schemas" / "kafka" / f"{field_to_bytes.MESSAGE}.json"
     ).read_text("utf-8")
 
 
@@ -128,5 +122,5 @@ def test_configs_and_blocks() -> None:
     page = server_configs.text()
     assert "<code>min.insync.replicas</code>" in page
     assert "<code>log.dirs</code>" in page
-    listed = blocks.text()
-    assert all(f"../{page}" in listed for page, _ in blocks.not_run())
+    listed = code_blocks.text()
+    assert all(f"../{page}" in listed for page, _ in code_blocks.not_run())

@@ -10,8 +10,8 @@ from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.layout import layout
 from tests.helpers.every_message import SHIPPED, each_version
 from tests.helpers.profile import sample
-from tools.site.example import example
-from tools.site.messages import DIALECTS, changes, index_text, page_text, pages
+from tools.site.pages.example_values import example
+from tools.site.pages.messages import DIALECTS, changes, index_text, page_text, pages
 
 PAGES = {page.path: page for page in pages()}
 

@@ -1,6 +1,6 @@
 """Draw the scenarios of ``kap simulate`` as pictures for the documentation.
 
-python -m tools.simulation_pictures        # writes docs/pictures/simulation-NAME.svg
+python -m tools.site.pictures.simulation_runs        # writes docs/pictures/simulation-NAME.svg
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from kafka_admin_proto.simulation.output.page import svg_picture
 from kafka_admin_proto.simulation.scenarios import SCENARIOS
 
-FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
+FOLDER = Path(__file__).parents[3] / "docs" / "pictures"
 #: The run that a picture shows; random runs have none.
 SEED, STEPS = 0, 100
 _NO_PICTURE = ("random",)

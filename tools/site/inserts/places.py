@@ -1,0 +1,26 @@
+"""The places in pages for what is made of the code: each name, and what makes its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from kafka_admin_proto.capture.record import RECORD_KEYS
+from tools.site.inserts import field_to_bytes, pipeline_tables, rooms
+from tools.site.markdown import code
+
+#: The columns of ``kap decode --output tsv``, in their order.
+DECODE_COLUMNS = (*RECORD_KEYS, "number", "time")
+#: Name in ``<!-- insert: NAME -->`` on a page → what makes the text in its place.
+INSERTS: dict[str, Callable[[], str]] = {
+    **rooms.INSERTS,
+    **field_to_bytes.INSERTS,
+    **pipeline_tables.INSERTS,
+    "decode-columns": lambda: ", ".join(map(code, DECODE_COLUMNS)) + ".",
+}
+_MARK = re.compile(r"^<!-- insert: ([\w-]+) -->$", re.MULTILINE)
+
+
+def with_inserts(markdown: str) -> str:
+    """The page with all its places filled."""
+    return _MARK.sub(lambda mark: INSERTS[mark[1]](), markdown)

@@ -1,0 +1,1 @@
+"""Whole pages that are made of the definitions and the code, and have no file in ``docs/``."""
