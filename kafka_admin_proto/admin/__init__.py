@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_admin_proto.admin.public_names import PUBLIC_NAMES
 from kafka_admin_proto.lazy_names import lazy_names
 
 __all__ = [
@@ -141,9 +142,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.admin.alter.instructions import (
-        TopicAlteration,
-    )
+    from kafka_admin_proto.admin.alter.instructions import TopicAlteration
     from kafka_admin_proto.admin.alter.plans import (
         AddPartitionsStep,
         AlterPlan,
@@ -155,7 +154,6 @@ if TYPE_CHECKING:
     )
     from kafka_admin_proto.admin.caller import Broker, Reply, Target
     from kafka_admin_proto.admin.client import AdminClient
-    from kafka_admin_proto.admin.config import ClientConfig, client_config
     from kafka_admin_proto.admin.errors import (
         AdminError,
         AuthenticationError,
@@ -181,31 +179,29 @@ if TYPE_CHECKING:
         PatternType,
         ResourceType,
     )
-    from kafka_admin_proto.admin.operations.alter import (
-        AlteredTopic,
-    )
-    from kafka_admin_proto.admin.operations.cluster import (
+    from kafka_admin_proto.admin.operations.cluster.description import (
         BrokerVersions,
         ClusterDescription,
         ClusterNode,
+    )
+    from kafka_admin_proto.admin.operations.cluster.features import (
         Features,
         FeatureUpdate,
         UpdatedFeature,
     )
-    from kafka_admin_proto.admin.operations.configs.altering import (
-        AlteredConfigs,
-        ConfigChange,
+    from kafka_admin_proto.admin.operations.cluster.log_dirs import (
+        BrokerLogDirs,
+        LogDir,
+        LogDirReplica,
+        MovedReplica,
+        ReplicaMove,
     )
-    from kafka_admin_proto.admin.operations.configs.describing import (
-        ResourceConfigs,
-    )
-    from kafka_admin_proto.admin.operations.configs.entries import (
-        ConfigEntry,
-        ConfigSynonym,
-    )
-    from kafka_admin_proto.admin.operations.configs.resources import (
-        ConfigResource,
-    )
+    from kafka_admin_proto.admin.operations.common.routing import BrokerFailure
+    from kafka_admin_proto.admin.operations.common.topic_partitions import TopicPartitions
+    from kafka_admin_proto.admin.operations.configs.altering import AlteredConfigs, ConfigChange
+    from kafka_admin_proto.admin.operations.configs.describing import ResourceConfigs
+    from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, ConfigSynonym
+    from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
     from kafka_admin_proto.admin.operations.groups.model import (
         AlteredOffset,
         GroupDescription,
@@ -222,20 +218,11 @@ if TYPE_CHECKING:
         StreamsTasks,
         StreamsTopology,
     )
-    from kafka_admin_proto.admin.operations.log_dirs import (
-        BrokerLogDirs,
-        LogDir,
-        LogDirReplica,
-        MovedReplica,
-        ReplicaMove,
-    )
     from kafka_admin_proto.admin.operations.partitions.creation import (
         CreatedPartitions,
         NewPartitions,
     )
-    from kafka_admin_proto.admin.operations.partitions.elections import (
-        ElectedLeader,
-    )
+    from kafka_admin_proto.admin.operations.partitions.elections import ElectedLeader
     from kafka_admin_proto.admin.operations.partitions.json_files import (
         PartitionReplicas,
         read_election,
@@ -248,15 +235,17 @@ if TYPE_CHECKING:
         OngoingReassignment,
         PartitionResult,
     )
-    from kafka_admin_proto.admin.operations.partitions.progress import (
-        LogDirState,
-        PartitionState,
-    )
+    from kafka_admin_proto.admin.operations.partitions.progress import LogDirState, PartitionState
     from kafka_admin_proto.admin.operations.partitions.reassignment import (
         CancelledReassignment,
         ExecutedReassignment,
         GeneratedReassignment,
         VerifiedReassignment,
+    )
+    from kafka_admin_proto.admin.operations.partitions.records import (
+        ALL_RECORDS,
+        DeletedRecords,
+        ListedOffset,
     )
     from kafka_admin_proto.admin.operations.quorum import (
         Quorum,
@@ -271,35 +260,15 @@ if TYPE_CHECKING:
         QuotaComponent,
         QuotaMatch,
     )
-    from kafka_admin_proto.admin.operations.records import (
-        ALL_RECORDS,
-        DeletedRecords,
-        ListedOffset,
-    )
-    from kafka_admin_proto.admin.operations.routing import (
-        BrokerFailure,
-    )
-    from kafka_admin_proto.admin.operations.tokens import (
-        DelegationToken,
-    )
-    from kafka_admin_proto.admin.operations.topic_partitions import (
-        TopicPartitions,
-    )
-    from kafka_admin_proto.admin.operations.topics.creation import (
-        CreatedTopic,
-        NewTopic,
-    )
-    from kafka_admin_proto.admin.operations.topics.deletion import (
-        DeletedTopic,
-    )
+    from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic
+    from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
+    from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
     from kafka_admin_proto.admin.operations.topics.descriptions import (
         ListedTopic,
         PartitionDescription,
         TopicDescription,
     )
-    from kafka_admin_proto.admin.operations.topics.replica_lag import (
-        ReplicaLag,
-    )
+    from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag
     from kafka_admin_proto.admin.operations.transactions import (
         AbortedTransaction,
         ActiveProducer,
@@ -309,7 +278,8 @@ if TYPE_CHECKING:
         TransactionDescription,
         TransactionListing,
     )
-    from kafka_admin_proto.admin.operations.users import (
+    from kafka_admin_proto.admin.operations.users.delegation_tokens import DelegationToken
+    from kafka_admin_proto.admin.operations.users.scram_credentials import (
         AlteredUser,
         ScramCredential,
         ScramDeletion,
@@ -317,134 +287,7 @@ if TYPE_CHECKING:
         ScramUpsertion,
         UserDescription,
     )
+    from kafka_admin_proto.admin.settings.config import ClientConfig, client_config
     from kafka_admin_proto.admin.sync import SyncAdminClient
 else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "alter.instructions": ["TopicAlteration"],
-            "alter.plans": [
-                "AddPartitionsStep",
-                "AlterPlan",
-                "DeleteConfigStep",
-                "ReassignStep",
-                "SetConfigStep",
-                "TopicPlan",
-                "render_plan",
-            ],
-            "operations.alter": ["AlteredTopic"],
-            "operations.partitions.creation": ["CreatedPartitions", "NewPartitions"],
-            "operations.partitions.elections": ["ElectedLeader"],
-            "operations.partitions.json_files": [
-                "PartitionReplicas",
-                "read_election",
-                "read_reassignment",
-                "read_topics_to_move",
-                "write_reassignment",
-                "write_topics_to_move",
-            ],
-            "operations.partitions.moves": ["OngoingReassignment", "PartitionResult"],
-            "operations.partitions.progress": ["LogDirState", "PartitionState"],
-            "operations.partitions.reassignment": [
-                "CancelledReassignment",
-                "ExecutedReassignment",
-                "GeneratedReassignment",
-                "VerifiedReassignment",
-            ],
-            "caller": ["Broker", "Reply", "Target"],
-            "client": ["AdminClient"],
-            "config": ["ClientConfig", "client_config"],
-            "errors": [name for name in __all__ if name.endswith("Error")],
-            "network.tracing": ["TraceEvent"],
-            "operations.cluster": [
-                "BrokerVersions",
-                "ClusterDescription",
-                "ClusterNode",
-                "FeatureUpdate",
-                "Features",
-                "UpdatedFeature",
-            ],
-            "operations.configs.altering": ["AlteredConfigs", "ConfigChange"],
-            "operations.configs.describing": ["ResourceConfigs"],
-            "operations.configs.entries": ["ConfigEntry", "ConfigSynonym"],
-            "operations.configs.resources": ["ConfigResource"],
-            "operations.log_dirs": [
-                "BrokerLogDirs",
-                "LogDir",
-                "LogDirReplica",
-                "MovedReplica",
-                "ReplicaMove",
-            ],
-            "operations.quorum": ["Quorum", "QuorumListener", "QuorumNode", "QuorumReplica"],
-            "operations.records": ["ALL_RECORDS", "DeletedRecords", "ListedOffset"],
-            "operations.topics.creation": ["CreatedTopic", "NewTopic"],
-            "operations.topics.deletion": ["DeletedTopic"],
-            "operations.topics.descriptions": [
-                "ListedTopic",
-                "PartitionDescription",
-                "TopicDescription",
-            ],
-            "operations.topics.replica_lag": ["ReplicaLag"],
-            "operations.acls": [
-                "AclBinding",
-                "AclFilter",
-                "AclOperation",
-                "AclPermission",
-                "CreatedAcl",
-                "DeletedAcl",
-                "DeletedAcls",
-                "PatternType",
-                "ResourceType",
-            ],
-            "operations.groups.model": [
-                "AlteredOffset",
-                "GroupDescription",
-                "GroupListing",
-                "GroupMember",
-                "GroupOffset",
-                "GroupOffsets",
-                "GroupResult",
-                "ListedGroup",
-                "MemberToRemove",
-                "NewOffset",
-                "RemovedMember",
-                "StreamsMember",
-                "StreamsTasks",
-                "StreamsTopology",
-            ],
-            "operations.quotas": [
-                "AlteredQuota",
-                "ClientQuota",
-                "QuotaAlteration",
-                "QuotaComponent",
-                "QuotaMatch",
-            ],
-            "operations.routing": [
-                "BrokerFailure",
-            ],
-            "operations.tokens": [
-                "DelegationToken",
-            ],
-            "operations.topic_partitions": [
-                "TopicPartitions",
-            ],
-            "operations.transactions": [
-                "AbortedTransaction",
-                "ActiveProducer",
-                "FencedProducer",
-                "ListedTransaction",
-                "PartitionProducers",
-                "TransactionDescription",
-                "TransactionListing",
-            ],
-            "operations.users": [
-                "AlteredUser",
-                "ScramCredential",
-                "ScramDeletion",
-                "ScramMechanism",
-                "ScramUpsertion",
-                "UserDescription",
-            ],
-            "sync": ["SyncAdminClient"],
-        },
-    )
+    __getattr__, __dir__ = lazy_names(__name__, PUBLIC_NAMES)

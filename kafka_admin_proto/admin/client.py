@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.admin.base_client import BaseClient
 from kafka_admin_proto.admin.operations.acls import AclOperations
-from kafka_admin_proto.admin.operations.alter import AlterOperations
 from kafka_admin_proto.admin.operations.cluster import ClusterOperations
+from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirOperations
 from kafka_admin_proto.admin.operations.configs import ConfigOperations
 from kafka_admin_proto.admin.operations.groups import GroupOperations
-from kafka_admin_proto.admin.operations.log_dirs import LogDirOperations
 from kafka_admin_proto.admin.operations.partitions import PartitionOperations
 from kafka_admin_proto.admin.operations.partitions.reassignment import ReassignmentOperations
+from kafka_admin_proto.admin.operations.partitions.records import RecordOperations
 from kafka_admin_proto.admin.operations.quorum import QuorumOperations
 from kafka_admin_proto.admin.operations.quotas import QuotaOperations
-from kafka_admin_proto.admin.operations.records import RecordOperations
-from kafka_admin_proto.admin.operations.tokens import TokenOperations
 from kafka_admin_proto.admin.operations.topics import TopicOperations
+from kafka_admin_proto.admin.operations.topics.alteration import AlterOperations
 from kafka_admin_proto.admin.operations.transactions import TransactionOperations
-from kafka_admin_proto.admin.operations.users import UserOperations
+from kafka_admin_proto.admin.operations.users.delegation_tokens import TokenOperations
+from kafka_admin_proto.admin.operations.users.scram_credentials import UserOperations
+from kafka_admin_proto.admin.session.base_client import BaseClient
 
 
 class AdminClient(

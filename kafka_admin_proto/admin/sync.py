@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.client import AdminClient
-from kafka_admin_proto.admin.sync_session import SyncSession
+from kafka_admin_proto.admin.session.sync_session import SyncSession
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
@@ -28,15 +28,22 @@ if TYPE_CHECKING:
         CreatedAcl,
         DeletedAcls,
     )
-    from kafka_admin_proto.admin.operations.alter import AlteredTopic
-    from kafka_admin_proto.admin.operations.cluster import (
+    from kafka_admin_proto.admin.operations.cluster.description import (
         BrokerVersions,
         ClusterDescription,
         EndpointType,
+    )
+    from kafka_admin_proto.admin.operations.cluster.features import (
         Features,
         FeatureUpdate,
         UpdatedFeature,
     )
+    from kafka_admin_proto.admin.operations.cluster.log_dirs import (
+        BrokerLogDirs,
+        MovedReplica,
+        ReplicaMove,
+    )
+    from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
     from kafka_admin_proto.admin.operations.configs.altering import AlteredConfigs, ConfigChange
     from kafka_admin_proto.admin.operations.configs.describing import ResourceConfigs
     from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
@@ -50,7 +57,6 @@ if TYPE_CHECKING:
         NewOffset,
         RemovedMember,
     )
-    from kafka_admin_proto.admin.operations.log_dirs import BrokerLogDirs, MovedReplica, ReplicaMove
     from kafka_admin_proto.admin.operations.partitions.creation import (
         CreatedPartitions,
         NewPartitions,
@@ -67,6 +73,12 @@ if TYPE_CHECKING:
         GeneratedReassignment,
         VerifiedReassignment,
     )
+    from kafka_admin_proto.admin.operations.partitions.records import (
+        DeletedRecords,
+        IsolationLevel,
+        ListedOffset,
+        OffsetSpec,
+    )
     from kafka_admin_proto.admin.operations.quorum import Quorum, QuorumListener
     from kafka_admin_proto.admin.operations.quotas import (
         AlteredQuota,
@@ -74,14 +86,7 @@ if TYPE_CHECKING:
         QuotaAlteration,
         QuotaComponent,
     )
-    from kafka_admin_proto.admin.operations.records import (
-        DeletedRecords,
-        IsolationLevel,
-        ListedOffset,
-        OffsetSpec,
-    )
-    from kafka_admin_proto.admin.operations.tokens import DelegationToken
-    from kafka_admin_proto.admin.operations.topic_partitions import Partition
+    from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic
     from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
     from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
     from kafka_admin_proto.admin.operations.topics.descriptions import ListedTopic, TopicDescription
@@ -92,7 +97,8 @@ if TYPE_CHECKING:
         TransactionDescription,
         TransactionListing,
     )
-    from kafka_admin_proto.admin.operations.users import (
+    from kafka_admin_proto.admin.operations.users.delegation_tokens import DelegationToken
+    from kafka_admin_proto.admin.operations.users.scram_credentials import (
         AlteredUser,
         ScramDeletion,
         ScramUpsertion,
@@ -541,6 +547,13 @@ class SyncAdminClient(SyncSession):
         """The apis and versions of each broker, of all live ones by default."""
         return self._run(self._admin.broker_versions(brokers, timeout=timeout))
 
+    def unregister_broker(self, broker: int, *, timeout: float | None = None) -> None:
+        """Make a KRaft cluster forget a broker that has ended; it may register itself anew.
+
+        Raises BrokerError (BROKER_ID_NOT_REGISTERED), and UnsupportedVersionError with ZooKeeper.
+        """
+        self._run(self._admin.unregister_broker(broker, timeout=timeout))
+
     def describe_features(self, *, timeout: float | None = None) -> Features:
         """The features that the cluster has finalized, and those that a broker supports.
 
@@ -563,13 +576,6 @@ class SyncAdminClient(SyncSession):
         return self._run(
             self._admin.update_features(updates, validate_only=validate_only, timeout=timeout)
         )
-
-    def unregister_broker(self, broker: int, *, timeout: float | None = None) -> None:
-        """Make a KRaft cluster forget a broker that has ended; it may register itself anew.
-
-        Raises BrokerError (BROKER_ID_NOT_REGISTERED), and UnsupportedVersionError with ZooKeeper.
-        """
-        self._run(self._admin.unregister_broker(broker, timeout=timeout))
 
     def describe_quorum(self, *, timeout: float | None = None) -> Quorum:
         """The quorum; raises BrokerError, and UnsupportedVersionError with ZooKeeper."""

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from textwrap import indent
 
-from kafka_admin_proto.admin.base_client import BaseClient
 from kafka_admin_proto.admin.client import AdminClient
-from kafka_admin_proto.admin.session import Session
+from kafka_admin_proto.admin.session.base_client import BaseClient
+from kafka_admin_proto.admin.session.session import Session
 
 PATH = Path("kafka_admin_proto/admin/sync.py")
 
@@ -120,7 +120,7 @@ def sync_module() -> str:
     statements = {
         "from typing import TYPE_CHECKING",
         "from kafka_admin_proto.admin.client import AdminClient",
-        "from kafka_admin_proto.admin.sync_session import SyncSession",
+        "from kafka_admin_proto.admin.session.sync_session import SyncSession",
         *runtime.origins.values(),
     }
     if names.variables:

@@ -16,10 +16,10 @@ from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.drafts.caller import DraftCaller
 from kafka_admin_proto.admin.drafts.topics import lacking_partitions
 from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.admin.operations.alter import AlteredTopic
+from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
 from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
 from kafka_admin_proto.admin.operations.partitions.moves import PartitionResult
-from kafka_admin_proto.admin.operations.topic_partitions import by_topic
+from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic
 from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages import kip_4a, kip_4b

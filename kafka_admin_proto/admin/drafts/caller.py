@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.operations.failures import Failure
-from kafka_admin_proto.admin.operations.metadata import UNKNOWN_TOPIC_OR_PARTITION, slices
+from kafka_admin_proto.admin.operations.common.failures import Failure
+from kafka_admin_proto.admin.operations.common.metadata import UNKNOWN_TOPIC_OR_PARTITION, slices
+from kafka_admin_proto.admin.operations.common.waiting import until_all_brokers
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     PartitionDescription,
     TopicDescription,
 )
 from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag
-from kafka_admin_proto.admin.operations.waiting import until_all_brokers
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages import kip_4a, kip_4b

@@ -8,9 +8,9 @@ import msgspec
 
 from kafka_admin_proto.admin.drafts.caller import DraftCaller
 from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
 from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
 from kafka_admin_proto.admin.operations.partitions.elections import ElectedLeader, Election
-from kafka_admin_proto.admin.operations.topic_partitions import by_topic
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     PartitionDescription,
     TopicDescription,

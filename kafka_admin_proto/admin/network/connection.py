@@ -7,7 +7,6 @@ import random
 import ssl
 from typing import Any
 
-from kafka_admin_proto.admin.config import ClientConfig
 from kafka_admin_proto.admin.errors import (
     AuthenticationError,
     ConnectionFailedError,
@@ -20,6 +19,7 @@ from kafka_admin_proto.admin.network.errors import (
 )
 from kafka_admin_proto.admin.network.tracing import Trace, Tracer
 from kafka_admin_proto.admin.settings.addresses import Address
+from kafka_admin_proto.admin.settings.config import ClientConfig
 from kafka_admin_proto.errors import RemoteProtocolError, SaslError
 from kafka_admin_proto.protocol.connection import (
     CLIENT,

@@ -7,12 +7,12 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_admin_proto.admin.config import ClientConfig
 from kafka_admin_proto.admin.errors import ConnectionFailedError
 from kafka_admin_proto.admin.network.connection import BrokerConnection
 from kafka_admin_proto.admin.network.errors import handshake_failed, unreachable, unresolved
 from kafka_admin_proto.admin.network.tracing import Trace
 from kafka_admin_proto.admin.settings.addresses import Address
+from kafka_admin_proto.admin.settings.config import ClientConfig
 
 #: What getaddrinfo returns for one way to an address.
 _Way = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from kafka_admin_proto.admin.config import ClientConfig
 from kafka_admin_proto.admin.errors import (
     AdminError,
     AuthenticationError,
@@ -18,6 +17,7 @@ from kafka_admin_proto.admin.network.connection import BrokerConnection
 from kafka_admin_proto.admin.network.opening import open_connection
 from kafka_admin_proto.admin.network.tracing import Trace
 from kafka_admin_proto.admin.settings.addresses import Address
+from kafka_admin_proto.admin.settings.config import ClientConfig
 
 #: What a connection is for: a broker's id, or a bootstrap address.
 Key = int | Address

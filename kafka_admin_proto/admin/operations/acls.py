@@ -13,7 +13,11 @@ from typing import Self
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.operations.failures import answers_in_order, failure, raise_failure
+from kafka_admin_proto.admin.operations.common.failures import (
+    answers_in_order,
+    failure,
+    raise_failure,
+)
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_admin_proto.messages.create_acls_response import CreateAclsResponse

@@ -9,9 +9,9 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.failures import raise_failure
-from kafka_admin_proto.admin.operations.metadata import topic_id_text, topic_uuid
-from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.failures import raise_failure
+from kafka_admin_proto.admin.operations.common.metadata import topic_id_text, topic_uuid
+from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.messages.add_raft_voter_request import AddRaftVoterRequest, Listener

@@ -12,7 +12,7 @@ from enum import StrEnum
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.operations.failures import answer_of, failure, raise_failure
+from kafka_admin_proto.admin.operations.common.failures import answer_of, failure, raise_failure
 from kafka_admin_proto.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
-from kafka_admin_proto.admin.operations.coordinators import KeyType, ask_coordinators
-from kafka_admin_proto.admin.operations.failures import Failure, failure, raise_failure
-from kafka_admin_proto.admin.operations.leaders import ask_leaders
-from kafka_admin_proto.admin.operations.routing import (
+from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
+from kafka_admin_proto.admin.operations.common.failures import Failure, failure, raise_failure
+from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
+from kafka_admin_proto.admin.operations.common.routing import (
     BrokerFailure,
     ask_brokers,
     ask_every_broker,
 )
-from kafka_admin_proto.admin.operations.topic_partitions import (
+from kafka_admin_proto.admin.operations.common.topic_partitions import (
     TopicPartitions,
     by_topic,
     topic_partitions,

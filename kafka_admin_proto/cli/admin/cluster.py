@@ -17,7 +17,7 @@ from kafka_admin_proto.cli.admin.common.parameters import Numbers
 
 #: What the commands use of the client.
 _LOG_DIRS = (
-    "log_dirs:LogDirOperations",
+    "cluster.log_dirs:LogDirOperations",
     "topics.descriptions:DescribeTopics",
 )
 _CLUSTER = ("cluster:ClusterOperations",)

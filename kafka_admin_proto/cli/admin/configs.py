@@ -246,7 +246,7 @@ def _alter(
 ) -> Answer:
     async def ask(client: Any) -> list[Row]:
         from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
-        from kafka_admin_proto.admin.operations.waiting import every_broker_sees_configs
+        from kafka_admin_proto.admin.operations.configs.waiting import every_broker_sees_configs
 
         changes = [ConfigChange(resource=each, **change) for each in _structs(resources)]
         found: list[Row] = msgspec.to_builtins(

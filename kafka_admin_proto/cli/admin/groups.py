@@ -15,7 +15,7 @@ from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import YES
 
-_OPERATIONS = ("groups:GroupOperations", "records:RecordOperations")
+_OPERATIONS = ("groups:GroupOperations", "partitions.records:RecordOperations")
 
 groups = lazy_group("groups", "List, describe and delete groups; remove members.")
 

@@ -29,11 +29,13 @@ from kafka_admin_proto.cli.admin.offset_arguments import (
 from kafka_admin_proto.cli.captures.filters import Instant
 
 _OPERATIONS = (
-    "groups:GroupOperations", "records:RecordOperations", "topics.descriptions:DescribeTopics",
-)  # fmt: skip
+    "groups:GroupOperations",
+    "partitions.records:RecordOperations",
+    "topics.descriptions:DescribeTopics",
+)
 
 #: What the commands use of the client.
-_RECORDS = ("records:RecordOperations",)
+_RECORDS = ("partitions.records:RecordOperations",)
 
 offsets = lazy_group("offsets", "Offsets of logs, and those that groups have committed.")
 

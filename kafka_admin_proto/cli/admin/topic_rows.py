@@ -34,8 +34,10 @@ def changed_answer(items: list[Row], done: str, about: Row, live: Live | None = 
 
 def absent_topics(names: Sequence[str], items: Sequence[Row]) -> list[Row]:
     """An entry for each name, which is no regular expression, that no topic has."""
-    from kafka_admin_proto.admin.operations.failures import error_name, failure
-    from kafka_admin_proto.admin.operations.metadata import UNKNOWN_TOPIC_OR_PARTITION as UNKNOWN
+    from kafka_admin_proto.admin.operations.common.failures import error_name, failure
+    from kafka_admin_proto.admin.operations.common.metadata import (
+        UNKNOWN_TOPIC_OR_PARTITION as UNKNOWN,
+    )
 
     there = {item["name"] for item in items}
     return [

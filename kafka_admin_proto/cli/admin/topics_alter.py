@@ -24,7 +24,7 @@ from kafka_admin_proto.cli.admin.common.parameters import (
 from kafka_admin_proto.cli.admin.topics import all_names
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
-_OPERATIONS = ("alter:AlterOperations", "topics.descriptions:DescribeTopics")
+_OPERATIONS = ("topics.alteration:AlterOperations", "topics.descriptions:DescribeTopics")
 
 
 @click.command("alter", cls=ClusterCommand, items="topics", operations=_OPERATIONS)

@@ -44,7 +44,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _OPERATIONS = (
-    "alter:AlterOperations",
+    "topics.alteration:AlterOperations",
     "topics.creation:CreateTopics",
     "topics.descriptions:DescribeTopics",
 )

@@ -21,7 +21,7 @@ from kafka_admin_proto.cli.admin.common.parameters import KeyValue
 
 #: What the commands use of the client.
 _QUOTAS = ("quotas:QuotaOperations",)
-_USERS = ("users:UserOperations",)
+_USERS = ("users.scram_credentials:UserOperations",)
 
 users = lazy_group("users", "SCRAM users and their passwords; quotas.")
 
@@ -87,7 +87,10 @@ def set_user(
     password = _new_password(name, password_file)
 
     def ask(client: Any) -> Any:
-        from kafka_admin_proto.admin.operations.users import ScramMechanism, ScramUpsertion
+        from kafka_admin_proto.admin.operations.users.scram_credentials import (
+            ScramMechanism,
+            ScramUpsertion,
+        )
 
         return client.alter_users(
             [
@@ -115,7 +118,10 @@ def delete(live: Live, names: tuple[str, ...], mechanism: tuple[str, ...], yes: 
     confirm(f"Delete the login of {', '.join(wanted)}?", yes=yes)
 
     async def ask(client: Any) -> list[Row]:
-        from kafka_admin_proto.admin.operations.users import ScramDeletion, ScramMechanism
+        from kafka_admin_proto.admin.operations.users.scram_credentials import (
+            ScramDeletion,
+            ScramMechanism,
+        )
 
         unknown: list[Row] = []
         deletions = []

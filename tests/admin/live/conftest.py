@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.admin.live.kafka_tools import KafkaTools
-from tests.admin.live.secured import Secured, start_secured
+from tests.admin.live.helpers.kafka_tools import KafkaTools
+from tests.admin.live.helpers.secured import Secured, start_secured
 from tests.helpers.requirements import require_oracle
 from tests.scheduling.group_order import LIVE
 from tools.clusters import NEWEST_BROKER, Cluster, kraft, zookeeper

@@ -24,17 +24,17 @@ from kafka_admin_proto.admin.operations.quotas import (
     QuotaComponent,
     QuotaMatch,
 )
-from kafka_admin_proto.admin.operations.users import (
+from kafka_admin_proto.admin.operations.users.scram_credentials import (
     ScramCredential,
     ScramDeletion,
     ScramMechanism,
     ScramUpsertion,
 )
-from tests.admin.live.controllers import wait_until
-from tests.admin.live.each_broker import heard_everywhere
-from tests.admin.live.kafka_python import kafka_python_admin
-from tests.admin.live.kafka_tools import KafkaTools
-from tests.admin.live.secured import PASSWORDS, Secured
+from tests.admin.live.helpers.controllers import wait_until
+from tests.admin.live.helpers.each_broker import heard_everywhere
+from tests.admin.live.helpers.kafka_python import kafka_python_admin
+from tests.admin.live.helpers.kafka_tools import KafkaTools
+from tests.admin.live.helpers.secured import PASSWORDS, Secured
 from tools.clusters import Cluster
 
 _T = TypeVar("_T")

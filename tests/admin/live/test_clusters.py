@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.admin.live.controllers import (
+from tests.admin.live.helpers.controllers import (
     active_controller,
     live_brokers,
     move_controller,
     wait_until,
 )
-from tests.admin.live.kafka_python import brokers_of, kafka_python_admin
-from tests.admin.live.kafka_tools import KafkaTools
-from tests.admin.live.secured import MECHANISMS, NOWHERE, PASSWORDS, Secured
+from tests.admin.live.helpers.kafka_python import brokers_of, kafka_python_admin
+from tests.admin.live.helpers.kafka_tools import KafkaTools
+from tests.admin.live.helpers.secured import MECHANISMS, NOWHERE, PASSWORDS, Secured
 from tools.clusters import Cluster
 
 

@@ -25,14 +25,17 @@ from kafka_admin_proto.admin.operations.acls import (
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
 from kafka_admin_proto.admin.operations.quotas import QuotaAlteration
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
-from kafka_admin_proto.admin.operations.users import ScramMechanism, ScramUpsertion
+from kafka_admin_proto.admin.operations.users.scram_credentials import (
+    ScramMechanism,
+    ScramUpsertion,
+)
 from kafka_admin_proto.topic_ids import topic_id_to_text
-from tests.admin.live.controllers import active_controller
-from tests.admin.live.each_broker import until_heard
-from tests.admin.live.group_members import join_classic, join_consumer
-from tests.admin.live.java_answers import Java, Rows, java_node, sorted_rows
-from tests.admin.live.kafka_python import kafka_python_admin
-from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.helpers.controllers import active_controller
+from tests.admin.live.helpers.each_broker import until_heard
+from tests.admin.live.helpers.group_members import join_classic, join_consumer
+from tests.admin.live.helpers.java_answers import Java, Rows, java_node, sorted_rows
+from tests.admin.live.helpers.kafka_python import kafka_python_admin
+from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tools.clusters import Cluster
 
 

@@ -16,11 +16,11 @@ from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.admin.errors import ConnectionFailedError, ConnectionLostError
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from tests.admin.leaks import no_sockets_left, run_without_leaks, run_without_tasks_left
-from tests.admin.live.controllers import active_controller, node_ended
-from tests.admin.live.each_broker import until
-from tests.admin.live.kafka_tools import KafkaTools
-from tests.admin.live.proxy import Proxy
-from tests.admin.live.secured import Secured
+from tests.admin.live.helpers.controllers import active_controller, node_ended
+from tests.admin.live.helpers.each_broker import until
+from tests.admin.live.helpers.kafka_tools import KafkaTools
+from tests.admin.live.helpers.proxy import Proxy
+from tests.admin.live.helpers.secured import Secured
 from tools.clusters import HOST, Cluster
 
 #: Seconds that each operation may take: more than any broker's session lasts.

@@ -8,23 +8,23 @@ from collections.abc import Callable
 import pytest
 
 from kafka_admin_proto.admin import AdminClient
+from kafka_admin_proto.admin.operations.common.topic_partitions import TopicPartitions
 from kafka_admin_proto.admin.operations.groups.model import (
     GroupDescription,
     GroupOffset,
     MemberToRemove,
     NewOffset,
 )
-from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
-from tests.admin.live.controllers import node_ended
-from tests.admin.live.each_broker import until
-from tests.admin.live.group_members import (
+from tests.admin.live.helpers.controllers import node_ended
+from tests.admin.live.helpers.each_broker import until
+from tests.admin.live.helpers.group_members import (
     join_classic,
     join_consumer,
     join_share,
     join_streams,
 )
-from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tools.clusters import Cluster
 
 

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
-from tests.admin.live.controllers import wait_until
-from tests.admin.live.each_broker import replicas_everywhere
-from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.helpers.controllers import wait_until
+from tests.admin.live.helpers.each_broker import replicas_everywhere
+from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tools.clusters import Cluster
 
 Unique = Callable[[str], str]

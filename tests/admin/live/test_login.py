@@ -18,7 +18,7 @@ from kafka_admin_proto.admin import AdminClient, errors
 from kafka_admin_proto.admin.errors import AuthenticationError, ConnectionFailedError, TlsError
 from kafka_admin_proto.cli.app import kap
 from tests.admin.leaks import no_sockets_left, run_without_leaks
-from tests.admin.live.secured import MECHANISMS, NOWHERE, PASSWORDS, Secured
+from tests.admin.live.helpers.secured import MECHANISMS, NOWHERE, PASSWORDS, Secured
 
 #: Seconds for one call, and what it may take beyond: each of these errors comes at once.
 _TIMEOUT_S = 30.0

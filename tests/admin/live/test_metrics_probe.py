@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from kafka_admin_proto.admin import AdminClient, NewTopic
-from tests.admin.test_metrics_probe import SCRIPT
+from tests.docs.test_metrics_probe import SCRIPT
 from tools.clusters import Cluster
 
 

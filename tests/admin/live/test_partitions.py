@@ -31,9 +31,9 @@ from kafka_admin_proto.admin.operations.partitions.throttles import (
     throttling,
 )
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
-from tests.admin.live.controllers import active_controller, node_ended, wait_until
-from tests.admin.live.each_broker import replicas_everywhere
-from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.helpers.controllers import active_controller, node_ended, wait_until
+from tests.admin.live.helpers.each_broker import replicas_everywhere
+from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tools.clusters import Cluster
 
 T = TypeVar("T")

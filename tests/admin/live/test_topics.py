@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto.admin import AdminClient, SyncAdminClient
+from kafka_admin_proto.admin.operations.cluster.log_dirs import BrokerLogDirs, ReplicaMove
 from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
 from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
-from kafka_admin_proto.admin.operations.log_dirs import BrokerLogDirs, ReplicaMove
-from kafka_admin_proto.admin.operations.records import ALL_RECORDS
+from kafka_admin_proto.admin.operations.partitions.records import ALL_RECORDS
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.errors import UnsupportedVersionError
-from tests.admin.live.controllers import active_controller, node_ended, wait_until
-from tests.admin.live.each_broker import heard_everywhere
-from tests.admin.live.kafka_python import kafka_python_admin
-from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.helpers.controllers import active_controller, node_ended, wait_until
+from tests.admin.live.helpers.each_broker import heard_everywhere
+from tests.admin.live.helpers.kafka_python import kafka_python_admin
+from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tools.clusters import HOST, Cluster
 
 Unique = Callable[[str], str]

@@ -14,11 +14,11 @@ import pytest
 
 from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions
+from kafka_admin_proto.admin.operations.common.topic_partitions import TopicPartitions
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
-from tests.admin.live.each_broker import until
-from tests.admin.live.kafka_tools import KafkaTools
-from tests.admin.live.secured import PASSWORDS, Secured
+from tests.admin.live.helpers.each_broker import until
+from tests.admin.live.helpers.kafka_tools import KafkaTools
+from tests.admin.live.helpers.secured import PASSWORDS, Secured
 from tools.clusters import Cluster
 
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kafka_admin_proto.admin.errors import ConnectionFailedError
-from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions
+from kafka_admin_proto.admin.operations.common.topic_partitions import TopicPartitions
 from kafka_admin_proto.admin.operations.transactions import (
     ActiveProducer,
     TransactionOperations,
@@ -31,7 +31,7 @@ from kafka_admin_proto.messages.write_txn_markers_request import WriteTxnMarkers
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, FakeCaller
-from tests.admin.operations.coordinators import coordinator_of, find_coordinator
+from tests.admin.operations.common.coordinators import coordinator_of, find_coordinator
 
 NOT_LEADER, CONCURRENT, UNKNOWN_ID = 6, 51, 105
 

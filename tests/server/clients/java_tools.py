@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.server.clients.normalised import is_known, normalised
 from tests.server.clients.pair import Pair, Side
 

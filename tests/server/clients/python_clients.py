@@ -18,7 +18,7 @@ import click.testing
 import msgspec
 
 from kafka_admin_proto.cli.app import kap
-from tests.admin.live.kafka_python import kafka_python_admin
+from tests.admin.live.helpers.kafka_python import kafka_python_admin
 from tests.server.clients.normalised import normalised
 from tests.server.clients.pair import Side
 

@@ -16,7 +16,7 @@ import pytest
 from kafka_admin_proto.errors import EncodeError
 from kafka_admin_proto.messages import ApiVersionsRequest
 from kafka_admin_proto.values import Message
-from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.helpers.requirements import require_oracle
 from tests.server.clients.admin_requests import admin_requests
 from tests.server.clients.java_tools import run_script, write_files

@@ -15,7 +15,7 @@ import pytest
 from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.server import SyncCluster
-from tests.admin.live.kafka_python import kafka_python_admin
+from tests.admin.live.helpers.kafka_python import kafka_python_admin
 from tests.helpers.java_tool import JVM_OPTIONS
 from tests.helpers.requirements import require_oracle
 from tools.clusters import NEWEST_BROKER, class_path

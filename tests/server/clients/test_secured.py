@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.helpers.requirements import require_oracle
 from tests.server.clients.normalised import normalised
 from tests.server.clients.pair import Pair, Side

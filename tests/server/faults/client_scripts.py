@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
-from tests.admin.live.kafka_python import kafka_python_admin
+from tests.admin.live.helpers.kafka_python import kafka_python_admin
 
 TIMEOUT_S = 1.5
 _TIMEOUT_MS = int(TIMEOUT_S * 1000)

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from kafka_admin_proto.server import SyncCluster
-from tests.admin.live.kafka_tools import KafkaTools
+from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tests.server.clients.normalised import normalised

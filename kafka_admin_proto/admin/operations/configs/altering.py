@@ -9,15 +9,16 @@ from typing import Any
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.common.failures import failure, failure_of
+from kafka_admin_proto.admin.operations.common.item_retries import retry_items
+from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.operations.configs.resources import (
     ConfigResource,
     ResourceType,
     resource_of,
     route,
 )
-from kafka_admin_proto.admin.operations.failures import failure, failure_of
-from kafka_admin_proto.admin.operations.metadata import slices
-from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.alter_configs_request import (
     AlterableConfig as ReplacedConfig,

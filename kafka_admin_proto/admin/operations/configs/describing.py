@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.common.failures import failure, failure_of, raise_failure
+from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, entry_of_described
 from kafka_admin_proto.admin.operations.configs.resources import (
     ConfigResource,
@@ -16,8 +18,6 @@ from kafka_admin_proto.admin.operations.configs.resources import (
     route,
     type_number,
 )
-from kafka_admin_proto.admin.operations.failures import failure, failure_of, raise_failure
-from kafka_admin_proto.admin.operations.metadata import slices
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.describe_configs_request import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.operations.configs.entries import is_override
-from kafka_admin_proto.admin.operations.metadata import slices
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages.describe_configs_request import (
     DescribeConfigsRequest,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions, topic_partitions
+from kafka_admin_proto.admin.operations.common.topic_partitions import (
+    TopicPartitions,
+    topic_partitions,
+)
 from kafka_admin_proto.errors import DecodeError, TrailingBytesError
 from kafka_admin_proto.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
 from kafka_admin_proto.messages.consumer_protocol_subscription import ConsumerProtocolSubscription

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
-from kafka_admin_proto.admin.operations.coordinators import KeyType, ask_coordinators
-from kafka_admin_proto.admin.operations.failures import Failure, answer_of, failure
+from kafka_admin_proto.admin.operations.common.authorized_operations import operation_names
+from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
+from kafka_admin_proto.admin.operations.common.failures import Failure, answer_of, failure
+from kafka_admin_proto.admin.operations.common.topic_partitions import (
+    TopicPartitions,
+    topic_partitions,
+)
 from kafka_admin_proto.admin.operations.groups import assignments, streams
 from kafka_admin_proto.admin.operations.groups.model import GroupDescription, GroupMember
-from kafka_admin_proto.admin.operations.permissions import operation_names
-from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions, topic_partitions
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages import (
     consumer_group_describe_response,

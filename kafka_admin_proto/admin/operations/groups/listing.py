@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
-from kafka_admin_proto.admin.operations.failures import raise_failure
+from kafka_admin_proto.admin.operations.common.failures import raise_failure
+from kafka_admin_proto.admin.operations.common.routing import ask_every_broker
 from kafka_admin_proto.admin.operations.groups.model import GroupListing, ListedGroup
-from kafka_admin_proto.admin.operations.routing import ask_every_broker
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.list_groups_request import ListGroupsRequest
 from kafka_admin_proto.messages.list_groups_response import ListGroupsResponse

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from kafka_admin_proto.admin.operations.routing import BrokerFailure
-from kafka_admin_proto.admin.operations.topic_partitions import TopicPartitions
+from kafka_admin_proto.admin.operations.common.routing import BrokerFailure
+from kafka_admin_proto.admin.operations.common.topic_partitions import TopicPartitions
 
 
 class ListedGroup(msgspec.Struct, frozen=True):

@@ -8,15 +8,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
-from kafka_admin_proto.admin.operations.coordinators import KeyType, ask_coordinators
-from kafka_admin_proto.admin.operations.failures import Failure, answer_of, failure
+from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
+from kafka_admin_proto.admin.operations.common.failures import Failure, answer_of, failure
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.groups.model import (
     AlteredOffset,
     GroupOffset,
     GroupOffsets,
     NewOffset,
 )
-from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import TRANSIENT
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.offset_commit_request import (

@@ -8,8 +8,8 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.coordinators import KeyType, ask_coordinators
-from kafka_admin_proto.admin.operations.failures import (
+from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
+from kafka_admin_proto.admin.operations.common.failures import (
     Failure,
     answer_of,
     failure,

@@ -9,12 +9,13 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.failures import failure, raise_failure
+from kafka_admin_proto.admin.operations.common.failures import failure, raise_failure
+from kafka_admin_proto.admin.operations.common.item_retries import retry_items
+from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
+from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
 from kafka_admin_proto.admin.operations.partitions.creation import late, not_waited_for, unanswered
-from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
-from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
-from kafka_admin_proto.admin.operations.waiting import every_broker_sees
-from kafka_admin_proto.admin.retry import Deadline, retry_items
+from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kafka_admin_proto.messages.elect_leaders_response import ElectLeadersResponse
 from kafka_admin_proto.messages.metadata_response import (

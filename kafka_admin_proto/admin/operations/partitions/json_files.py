@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.admin.operations.topic_partitions import Partition
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 
 #: In the place of a log dir: the broker chooses.
 ANY_LOG_DIR = "any"

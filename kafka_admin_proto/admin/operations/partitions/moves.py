@@ -7,17 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.operations.failures import (
+from kafka_admin_proto.admin.operations.common.failures import (
     Failure,
     failure,
     failure_of,
     raise_failure,
 )
-from kafka_admin_proto.admin.operations.metadata import metadata_of_names, slices
+from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
+from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
+from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.partitions.creation import unanswered
-from kafka_admin_proto.admin.operations.timeouts import wire_timeout_ms
-from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
-from kafka_admin_proto.admin.retry import Deadline, retry_batches
+from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,

@@ -9,17 +9,17 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.failures import raise_failure
-from kafka_admin_proto.admin.operations.log_dirs import LogDirOperations
-from kafka_admin_proto.admin.operations.metadata import (
+from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirOperations
+from kafka_admin_proto.admin.operations.common.failures import raise_failure
+from kafka_admin_proto.admin.operations.common.metadata import (
     UNKNOWN_TOPIC_OR_PARTITION,
     metadata_of_names,
     slices,
 )
+from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.partitions.json_files import ANY_LOG_DIR, PartitionReplicas
 from kafka_admin_proto.admin.operations.partitions.moves import OngoingReassignment
-from kafka_admin_proto.admin.operations.timeouts import live_brokers
-from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 
 #: Topic, partition, broker.

@@ -10,12 +10,14 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import AdminError, InstructionError
-from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs
-from kafka_admin_proto.admin.operations.log_dirs import (
+from kafka_admin_proto.admin.operations.cluster.log_dirs import (
     LogDirOperations,
     MovedReplica,
     ReplicaMove,
 )
+from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
+from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs
 from kafka_admin_proto.admin.operations.partitions import throttles
 from kafka_admin_proto.admin.operations.partitions.json_files import (
     ANY_LOG_DIR,
@@ -37,8 +39,6 @@ from kafka_admin_proto.admin.operations.partitions.progress import (
     read_replicas,
     unknown_partition,
 )
-from kafka_admin_proto.admin.operations.timeouts import live_brokers
-from kafka_admin_proto.admin.operations.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.placement import count_moves, regenerate
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs, ConfigChange
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
 from kafka_admin_proto.admin.operations.partitions.moves import OngoingReassignment
-from kafka_admin_proto.admin.operations.topic_partitions import Partition
 
 RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 LOG_DIRS_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"

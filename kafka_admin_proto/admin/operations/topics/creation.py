@@ -11,18 +11,19 @@ import msgspec
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, entry_of_created
-from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
-from kafka_admin_proto.admin.operations.failures import error_name, failure, failure_of
-from kafka_admin_proto.admin.operations.metadata import (
+from kafka_admin_proto.admin.operations.common.failures import error_name, failure, failure_of
+from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
+from kafka_admin_proto.admin.operations.common.metadata import (
     leaderless,
     metadata_of_names,
     slices,
     topic_id_text,
 )
-from kafka_admin_proto.admin.operations.timeouts import LATE, triggers_only, wire_timeout_ms
-from kafka_admin_proto.admin.operations.waiting import every_broker_sees
-from kafka_admin_proto.admin.retry import Deadline, retry_batches
+from kafka_admin_proto.admin.operations.common.timeouts import LATE, triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
+from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, entry_of_created
+from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
+from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,

@@ -10,21 +10,22 @@ import msgspec
 from kafka_admin_proto.admin.alter.instructions import Duplicates, once_each
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.failures import (
+from kafka_admin_proto.admin.operations.common.failures import (
     failure,
     failure_of,
     with_repetition,
 )
-from kafka_admin_proto.admin.operations.metadata import (
+from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
+from kafka_admin_proto.admin.operations.common.metadata import (
     metadata_of_ids,
     metadata_of_names,
     slices,
     topic_id_text,
     topic_uuid,
 )
-from kafka_admin_proto.admin.operations.timeouts import LATE, triggers_only, wire_timeout_ms
-from kafka_admin_proto.admin.operations.waiting import every_broker_sees
-from kafka_admin_proto.admin.retry import Deadline, retry_batches
+from kafka_admin_proto.admin.operations.common.timeouts import LATE, triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
+from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.delete_topics_request import (
     DeleteTopicsRequest,

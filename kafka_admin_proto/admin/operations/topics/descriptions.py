@@ -9,9 +9,9 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
-from kafka_admin_proto.admin.operations.failures import failure
-from kafka_admin_proto.admin.operations.metadata import (
+from kafka_admin_proto.admin.operations.common.authorized_operations import operation_names
+from kafka_admin_proto.admin.operations.common.failures import failure
+from kafka_admin_proto.admin.operations.common.metadata import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
     all_metadata,
@@ -21,7 +21,7 @@ from kafka_admin_proto.admin.operations.metadata import (
     topic_id_text,
     topic_uuid,
 )
-from kafka_admin_proto.admin.operations.permissions import operation_names
+from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 from kafka_admin_proto.admin.operations.topics.pages import DESCRIBE_TOPIC_PARTITIONS, read_pages
 from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag, lag_of_replicas
 from kafka_admin_proto.admin.retry import Deadline

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
-from kafka_admin_proto.admin.operations.failures import failure, failure_of
-from kafka_admin_proto.admin.operations.metadata import slices
+from kafka_admin_proto.admin.operations.common.failures import failure, failure_of
+from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.list_offsets_request import (

@@ -58,7 +58,7 @@ def new_client(arguments: Mapping[str, Any], operations: Sequence[str]) -> Admin
         from kafka_admin_proto.admin.client import AdminClient as Whole
 
         return Whole(**arguments)
-    from kafka_admin_proto.admin.base_client import BaseClient
+    from kafka_admin_proto.admin.session.base_client import BaseClient
 
     bases = []
     for each in operations:

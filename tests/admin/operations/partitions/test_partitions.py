@@ -32,7 +32,7 @@ from kafka_admin_proto.messages.metadata_response import MetadataResponse, Metad
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call
-from tests.admin.operations.partitions.cluster import Cluster
+from tests.admin.operations.partitions.fake_cluster import Cluster
 
 REQUEST_TIMED_OUT, TOPIC_AUTHORIZATION_FAILED = 7, 29
 

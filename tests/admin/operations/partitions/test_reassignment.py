@@ -25,7 +25,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
-from tests.admin.operations.partitions.cluster import Cluster
+from tests.admin.operations.partitions.fake_cluster import Cluster
 from tests.placement.clusters import difference, replica_counts
 
 TOPICS = {"a": [[1, 2], [2, 1], [1, 2]], "b": [[1], [1], [1], [1]]}

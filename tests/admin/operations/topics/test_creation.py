@@ -19,7 +19,7 @@ from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call
-from tests.admin.operations.topics.cluster import ZOOKEEPER, Topic, Topics, code
+from tests.admin.operations.topics.fake_cluster import ZOOKEEPER, Topic, Topics, code
 
 _NAMES = st.sampled_from(["a", "b", "c", "d", "e"])
 _NEW = st.builds(

@@ -29,7 +29,7 @@ from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call
-from tests.admin.operations.topics.cluster import ZOOKEEPER, Topic, Topics
+from tests.admin.operations.topics.fake_cluster import ZOOKEEPER, Topic, Topics
 
 _NAMES = st.sampled_from(["a", "a.b", "b", "c", "__x"])
 _TOPICS = st.lists(

@@ -21,7 +21,7 @@ import msgspec
 
 from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.admin.alter import TopicAlteration
-from kafka_admin_proto.admin.operations.alter import AlteredTopic
+from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.server import SyncCluster
 from tests.server.configs.real_configs import configs_of

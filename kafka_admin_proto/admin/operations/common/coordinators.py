@@ -1,0 +1,84 @@
+"""Requests that only the coordinator of a group or a transactional id answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from enum import IntEnum
+
+from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.operations.common.failures import Failure, failure
+from kafka_admin_proto.admin.operations.common.item_retries import R
+from kafka_admin_proto.admin.operations.common.routing import ask_brokers
+from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_admin_proto.messages.find_coordinator_response import FindCoordinatorResponse
+from kafka_admin_proto.schema.versions import VersionRange
+
+#: Versions that ask for many keys at once, and those that ask for one.
+_BATCHED, _SINGLE = VersionRange.parse("4+"), VersionRange.parse("0-3")
+#: Version 0 knows groups only, and has no type of the key.
+_SINGLE_TYPED = VersionRange.parse("1-3")
+
+
+class KeyType(IntEnum):
+    """What a coordinator is looked for by; the numbers are FindCoordinator's."""
+
+    GROUP = 0
+    TRANSACTION = 1
+
+
+async def find_coordinators(
+    caller: Caller, keys: Sequence[str], key_type: KeyType, *, timeout: float
+) -> dict[str, int | Failure]:
+    """The broker that is the coordinator of each group or transactional id, or why none is."""
+    try:
+        reply = await caller.call(
+            FindCoordinatorRequest(key_type=key_type, coordinator_keys=list(keys)),
+            FindCoordinatorResponse,
+            timeout=timeout,
+            versions=_BATCHED,
+        )
+    except UnsupportedVersionError:
+        found = await asyncio.gather(
+            *(_find_one(caller, key, key_type, timeout=timeout) for key in keys)
+        )
+        return dict(zip(keys, found, strict=True))
+    return {
+        each.key: _place(each.node_id, each.error_code, each.error_message)
+        for each in reply.body.coordinators
+    }
+
+
+async def ask_coordinators(
+    caller: Caller,
+    keys: Sequence[str],
+    key_type: KeyType,
+    ask: Callable[[int, list[str], float], Awaitable[Mapping[str, R]]],
+    failed: Callable[[str, Failure], R],
+    *,
+    timeout: float | None,
+    own_doing: str = "",
+) -> list[R]:
+    """The results of all keys, in order, each from its coordinator; see ``ask_brokers``."""
+
+    async def find(pending: list[str], seconds: float) -> Mapping[str, int | Failure]:
+        return await find_coordinators(caller, pending, key_type, timeout=seconds)
+
+    return await ask_brokers(caller, keys, find, ask, failed, timeout=timeout, own_doing=own_doing)
+
+
+async def _find_one(
+    caller: Caller, key: str, key_type: KeyType, *, timeout: float
+) -> int | Failure:
+    reply = await caller.call(
+        FindCoordinatorRequest(key, key_type),
+        FindCoordinatorResponse,
+        timeout=timeout,
+        versions=_SINGLE if key_type is KeyType.GROUP else _SINGLE_TYPED,
+    )
+    return _place(reply.body.node_id, reply.body.error_code, reply.body.error_message)
+
+
+def _place(broker: int, code: int, message: str | None) -> int | Failure:
+    return failure(code, message) if code else broker

@@ -1,0 +1,154 @@
+"""Items that each belong to one broker: find it, ask it, and look again where it has changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.errors import ConnectionFailedError, ConnectionLostError
+from kafka_admin_proto.admin.operations.common.failures import (
+    Failure,
+    answer_of,
+    failure_of,
+    with_repetition,
+)
+from kafka_admin_proto.admin.operations.common.item_retries import K, R, retry_items
+from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
+from kafka_admin_proto.admin.retry import TRANSIENT, Deadline
+from kafka_admin_proto.errors import KafkaAdminProtoError
+
+_V = TypeVar("_V")
+
+#: A broker that is gone has a successor, which is looked for anew.
+_PASSING = TRANSIENT | {ConnectionFailedError.__name__, ConnectionLostError.__name__}
+
+
+class BrokerFailure(msgspec.Struct, frozen=True):
+    """A broker that could not be asked, or answered with an error."""
+
+    broker: int
+    error: str
+    message: str | None = None
+
+
+async def ask_brokers(
+    caller: Caller,
+    items: Sequence[K],
+    find: Callable[[list[K], float], Awaitable[Mapping[K, int | Failure]]],
+    ask: Callable[[int, list[K], float], Awaitable[Mapping[K, R]]],
+    failed: Callable[[K, Failure], R],
+    *,
+    timeout: float | None,
+    own_doing: str = "",
+) -> list[R]:
+    """The results of all items, in order, each from the broker that it belongs to.
+
+    ``find(items, seconds_left)`` tells the broker of each, or why there is none;
+    ``ask(broker, items, seconds_left)`` asks one broker about all items that it has. Brokers are
+    asked side by side. Items whose error is transient, or whose broker cannot be reached, are
+    looked up and asked again until the time is over. ``failed(item, failure)`` makes the result of
+    an item without an answer. Where no item has an answer, the exception is raised.
+
+    ``own_doing`` is the error of an item whose work is done already: its message says so where an
+    earlier attempt's answer was lost. ``ask`` is to make its requests by ``Caller.call_owner``.
+    """
+    exceptions: dict[K, KafkaAdminProtoError] = {}
+    lost: set[K] = set()
+
+    async def attempt(pending: list[K], seconds: float) -> Mapping[K, R]:
+        deadline = Deadline(seconds)
+        found = await find(pending, seconds)
+        by_broker: dict[int, list[K]] = {}
+        results: dict[K, R] = {}
+        for item in pending:
+            exceptions.pop(item, None)
+            place = answer_of(item, found)
+            if isinstance(place, int):
+                by_broker.setdefault(place, []).append(item)
+            else:
+                results[item] = failed(item, place)
+
+        async def ask_one(broker: int, mine: list[K]) -> None:
+            try:
+                answers = await ask(broker, mine, deadline.left)
+                results.update({item: answer_of(item, answers) for item in mine})
+            except KafkaAdminProtoError as error:
+                for item in mine:
+                    exceptions[item] = error
+                    if isinstance(error, ConnectionLostError) and error.may_have_acted:
+                        lost.add(item)
+                    results[item] = failed(item, failure_of(error))
+
+        await asyncio.gather(*(ask_one(broker, mine) for broker, mine in by_broker.items()))
+        return results
+
+    unique = list(dict.fromkeys(items))
+    if not unique:
+        return []
+    results = await retry_items(caller, unique, attempt, timeout=timeout, transient=_PASSING)
+    if exceptions.keys() == results.keys():
+        raise next(iter(exceptions.values()))
+    for item in lost:
+        result = results[item]
+        error, message = with_repetition((result.error, result.message), True, own_doing)
+        # ItemResult is a protocol, and mypy cannot know that all results are Structs.
+        noted: R = msgspec.structs.replace(  # type: ignore[type-var]
+            result, error=error, message=message
+        )
+        results[item] = noted
+    return [results[item] for item in unique]
+
+
+async def ask_every_broker(
+    caller: Caller,
+    ask: Callable[[int, float], Awaitable[_V | BrokerFailure]],
+    *,
+    timeout: float | None,
+) -> tuple[list[_V], list[BrokerFailure]]:
+    """What each live broker answers, side by side, and the brokers that failed.
+
+    ``ask(broker, seconds_left)`` asks one. A transient error is asked again until the time is over;
+    a broker that cannot be reached only as long as the cluster counts it as live. No failure is
+    raised, not even where there is no answer at all.
+    """
+    deadline = Deadline(caller.default_timeout if timeout is None else timeout)
+    brokers = sorted(await live_brokers(caller, deadline, refresh=False))
+    answers = await asyncio.gather(*(_answer(caller, each, ask, deadline) for each in brokers))
+    good = [answer for answer in answers if not isinstance(answer, BrokerFailure)]
+    return good, [answer for answer in answers if isinstance(answer, BrokerFailure)]
+
+
+async def _answer(
+    caller: Caller,
+    broker: int,
+    ask: Callable[[int, float], Awaitable[_V | BrokerFailure]],
+    deadline: Deadline,
+) -> _V | BrokerFailure:
+    attempts = 0
+    while True:
+        try:
+            return await ask(broker, deadline.left)
+        except KafkaAdminProtoError as error:
+            attempts += 1
+            pause = caller.backoff.pause(attempts)
+            name, message = failure_of(error)
+            failed = BrokerFailure(broker, name or type(error).__name__, message)
+            if failed.error not in _PASSING or pause >= deadline.left:
+                return failed
+            if isinstance(error, ConnectionFailedError) and not await _is_live(
+                caller, broker, deadline
+            ):
+                return failed
+        await asyncio.sleep(pause)
+
+
+async def _is_live(caller: Caller, broker: int, deadline: Deadline) -> bool:
+    """Whether the cluster says so; False if no broker can be asked."""
+    try:
+        return broker in await live_brokers(caller, deadline)
+    except KafkaAdminProtoError:
+        return False

@@ -1,0 +1,206 @@
+"""Records of partitions: the offsets that they have, and those before an offset deleted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.operations.common.failures import Failure, failure
+from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
+from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
+from kafka_admin_proto.messages.delete_records_request import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from kafka_admin_proto.messages.delete_records_response import DeleteRecordsResponse
+from kafka_admin_proto.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from kafka_admin_proto.messages.list_offsets_response import ListOffsetsResponse
+from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
+
+OffsetSpec = Literal[
+    "latest",
+    "earliest",
+    "max_timestamp",
+    "earliest_local",
+    "latest_tiered",
+    "earliest_pending_upload",
+]
+IsolationLevel = Literal["read_uncommitted", "read_committed"]
+
+#: What stands for an offset on the wire, and the version of ListOffsets that first has it.
+_SPECS: dict[OffsetSpec, tuple[int, int]] = {
+    "latest": (-1, 1),
+    "earliest": (-2, 1),
+    "max_timestamp": (-3, 7),
+    "earliest_local": (-4, 8),
+    "latest_tiered": (-5, 9),
+    "earliest_pending_upload": (-6, 11),
+}
+_LEVELS: dict[IsolationLevel, int] = {"read_uncommitted": 0, "read_committed": 1}
+#: Since this version of ListOffsets a request has an isolation level. Version 0 has other answers.
+_ISOLATION, _OFFSETS = 2, 1
+#: The replica id of clients.
+_CLIENT = -1
+#: Stands for the high watermark where records are deleted: all that consumers can see.
+ALL_RECORDS = -1
+
+
+class ListedOffset(msgspec.Struct, frozen=True, kw_only=True):
+    """An offset of a partition.
+
+    ``offset`` is None where no record is as asked (none is that young, none is in tiered storage).
+    ``timestamp_ms``, since 1970, is the record's, where it was asked for by time.
+    """
+
+    topic: str
+    partition: int
+    offset: int | None = None
+    timestamp_ms: int | None = None
+    leader_epoch: int | None = None
+    error: str | None = None
+    message: str | None = None
+
+
+class DeletedRecords(msgspec.Struct, frozen=True, kw_only=True):
+    """The first offset that a partition has, after records before it were deleted."""
+
+    topic: str
+    partition: int
+    low_watermark: int | None = None
+    error: str | None = None
+    message: str | None = None
+
+
+class RecordOperations(Caller):
+    """ListOffsets and DeleteRecords, which leaders alone answer."""
+
+    async def list_offsets(
+        self,
+        specs: Mapping[Partition, OffsetSpec | int],
+        *,
+        isolation: IsolationLevel = "read_uncommitted",
+        timeout: float | None = None,
+    ) -> list[ListedOffset]:
+        """An offset of each partition (topic, number), in the order of ``specs``.
+
+        A number of milliseconds since 1970 asks for the first record that is not older.
+        "read_committed" leaves out what open transactions have written. Raises ValueError for
+        another spec, and UnsupportedVersionError for one that no broker here has.
+        """
+        times = {partition: _timestamp(spec) for partition, spec in specs.items()}
+        if isolation not in _LEVELS:
+            raise ValueError(f"isolation {isolation!r}: expected one of {', '.join(_LEVELS)}")
+        lowest = max(
+            (_SPECS[spec][1] for spec in specs.values() if not isinstance(spec, int)),
+            default=_OFFSETS,
+        )
+        if isolation == "read_committed":
+            lowest = max(lowest, _ISOLATION)
+
+        async def ask(
+            broker: int, partitions: list[Partition], left: float
+        ) -> dict[Partition, ListedOffset]:
+            topics: dict[str, list[ListOffsetsPartition]] = defaultdict(list)
+            for topic, number in partitions:
+                asked = ListOffsetsPartition(partition_index=number, timestamp=times[topic, number])
+                topics[topic].append(asked)
+            request = ListOffsetsRequest(
+                replica_id=_CLIENT,
+                isolation_level=_LEVELS[isolation],
+                topics=[
+                    ListOffsetsTopic(name=name, partitions=each) for name, each in topics.items()
+                ],
+                timeout_ms=wire_timeout_ms(left),
+            )
+            reply = await self.call_owner(
+                request,
+                ListOffsetsResponse,
+                to=broker,
+                timeout=left,
+                versions=VersionRange(lowest, MAX_VERSION),
+            )
+            found = {}
+            for answered in reply.body.topics:
+                for each in answered.partitions:
+                    error, message = failure(each.error_code)
+                    found[answered.name, each.partition_index] = ListedOffset(
+                        topic=answered.name,
+                        partition=each.partition_index,
+                        offset=each.offset if each.offset >= 0 else None,
+                        timestamp_ms=each.timestamp if each.timestamp >= 0 else None,
+                        leader_epoch=each.leader_epoch if each.leader_epoch >= 0 else None,
+                        error=error,
+                        message=message,
+                    )
+            return found
+
+        def failed(partition: Partition, why: Failure) -> ListedOffset:
+            topic, number = partition
+            return ListedOffset(topic=topic, partition=number, error=why[0], message=why[1])
+
+        return await ask_leaders(self, list(specs), ask, failed, timeout=timeout)
+
+    async def delete_records(
+        self, offsets: Mapping[Partition, int], *, timeout: float | None = None
+    ) -> list[DeletedRecords]:
+        """Delete the records before an offset of each partition (topic, number), in that order.
+
+        ``ALL_RECORDS`` (-1) deletes all that are replicated. Where an answer was lost, the second
+        attempt finds the records gone and says the same.
+        """
+
+        async def ask(
+            broker: int, partitions: list[Partition], left: float
+        ) -> dict[Partition, DeletedRecords]:
+            topics: dict[str, list[DeleteRecordsPartition]] = defaultdict(list)
+            for topic, number in partitions:
+                asked = DeleteRecordsPartition(
+                    partition_index=number, offset=offsets[topic, number]
+                )
+                topics[topic].append(asked)
+            request = DeleteRecordsRequest(
+                topics=[
+                    DeleteRecordsTopic(name=name, partitions=each) for name, each in topics.items()
+                ],
+                timeout_ms=wire_timeout_ms(left),
+            )
+            reply = await self.call_owner(request, DeleteRecordsResponse, to=broker, timeout=left)
+            found = {}
+            for answered in reply.body.topics:
+                for each in answered.partitions:
+                    error, message = failure(each.error_code)
+                    found[answered.name, each.partition_index] = DeletedRecords(
+                        topic=answered.name,
+                        partition=each.partition_index,
+                        low_watermark=each.low_watermark if each.low_watermark >= 0 else None,
+                        error=error,
+                        message=message,
+                    )
+            return found
+
+        def failed(partition: Partition, why: Failure) -> DeletedRecords:
+            topic, number = partition
+            return DeletedRecords(topic=topic, partition=number, error=why[0], message=why[1])
+
+        return await ask_leaders(self, list(offsets), ask, failed, timeout=timeout)
+
+
+def _timestamp(spec: OffsetSpec | int) -> int:
+    if isinstance(spec, int) and not isinstance(spec, bool) and spec >= 0:
+        return spec
+    if isinstance(spec, str) and spec in _SPECS:
+        return _SPECS[spec][0]
+    raise ValueError(
+        f"{spec!r} stands for no offset; expected milliseconds since 1970 or one of "
+        f"{', '.join(_SPECS)}"
+    )

@@ -1,0 +1,329 @@
+"""Topics altered: planned, shown, and carried out with the requests that Kafka ships."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from kafka_admin_proto.admin.alter.instructions import (
+    Duplicates,
+    TopicAlteration,
+    once_each,
+)
+from kafka_admin_proto.admin.alter.planning import Reading, plan_topic
+from kafka_admin_proto.admin.alter.plans import (
+    AddPartitionsStep,
+    AlterPlan,
+    DeleteConfigStep,
+    ReassignStep,
+    SetConfigStep,
+    Step,
+    TopicPlan,
+)
+from kafka_admin_proto.admin.errors import BrokerError
+from kafka_admin_proto.admin.operations.common.failures import Failure, failure_of
+from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
+from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
+from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs, ConfigChange
+from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
+from kafka_admin_proto.admin.operations.configs.waiting import every_broker_sees_configs
+from kafka_admin_proto.admin.operations.partitions.creation import (
+    CreatePartitions,
+    NewPartitions,
+    late,
+    missing_partitions,
+    not_waited_for,
+    send_new_partitions,
+)
+from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
+from kafka_admin_proto.admin.operations.topics.alteration_states import (
+    broker_load,
+    state_after,
+    topic_states,
+)
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+
+#: Seconds for what comes when all of the time is over: 0 would mean not to wait.
+_LEAST_S = 0.001
+
+
+class AlteredTopic(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one topic.
+
+    ``steps`` are those of the plan, ``done`` counts those that the controller has taken; with an
+    ``error`` the ones behind it were not sent. ``complete`` says whether every broker had all as
+    asked in time, None where that was not waited for; ``missing`` names what was not there then.
+    """
+
+    name: str
+    steps: list[Step] = []
+    notes: list[str] = []
+    done: int = 0
+    error: str | None = None
+    message: str | None = None
+    complete: bool | None = None
+    missing: list[str] = []
+
+
+class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
+    """Alter topics as KIP-4's drafts have it; docs/alter-topic.md has the tables."""
+
+    async def plan_alter_topics(
+        self,
+        alterations: Iterable[TopicAlteration],
+        *,
+        reading: Reading = "first",
+        duplicates: Duplicates = "refuse",
+        seed: int | None = None,
+        timeout: float | None = None,
+    ) -> AlterPlan:
+        """The steps that would alter the topics; nothing is changed.
+
+        ``reading`` chooses the draft. Several instructions for one topic raise InstructionError,
+        or with ``duplicates="last"`` the last one counts. Assignments that are not given are
+        generated for the live brokers, the same ones for the same ``seed``; without one the
+        topic's name decides.
+        """
+        batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        live = await live_brokers(self, deadline)
+        racks = {broker.id: broker.rack for broker in live.values()}
+        states = await topic_states(self, batch, deadline)
+        plans = []
+        load = broker_load(states.values())
+        for alteration in batch:
+            state = states.get(alteration.name)
+            if isinstance(state, TopicPlan):
+                plans.append(state)
+                continue
+            own = broker_load([state])
+            plan = plan_topic(
+                alteration, state, racks, reading=reading, seed=seed, elsewhere=load - own
+            )
+            plans.append(plan)
+            load = load - own + broker_load([state_after(state, plan)])
+        return AlterPlan(reading, plans)
+
+    async def run_alter_plan(
+        self, plan: AlterPlan, *, timeout: float = 30.0, validate_only: bool = False
+    ) -> list[AlteredTopic]:
+        """Carry out a plan, each topic on its own; nothing is undone when a step fails.
+
+        Configs and new partitions are validated by the controller before anything is changed, and
+        with ``validate_only`` that is all (replicas that move cannot be validated by a request).
+        With a ``timeout`` (seconds) above 0 the call waits until every live broker has replicas,
+        numbers of partitions and configs as asked, or says what was missing when the time was over:
+        copying replicas may take longer, and goes on. With 0 or less it returns when the
+        controller has taken the steps.
+        """
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        run = _Run(self, plan, deadline, timeout)
+        await run.validate()
+        if not validate_only:
+            await run.carry_out()
+            if timeout > 0:
+                await run.wait()
+        return list(run.results.values())
+
+    async def alter_topics(
+        self,
+        alterations: Iterable[TopicAlteration],
+        *,
+        reading: Reading = "first",
+        duplicates: Duplicates = "refuse",
+        seed: int | None = None,
+        timeout: float = 30.0,
+        dry_run: bool = False,
+    ) -> list[AlteredTopic]:
+        """Plan, and carry the plan out; ``dry_run`` changes nothing and validates what it can."""
+        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        plan = await self.plan_alter_topics(
+            alterations, reading=reading, duplicates=duplicates, seed=seed, timeout=deadline.left
+        )
+        left = max(deadline.left, _LEAST_S) if timeout > 0 else timeout
+        return await self.run_alter_plan(plan, timeout=left, validate_only=dry_run)
+
+
+class _Run:
+    """A plan while it is carried out."""
+
+    def __init__(
+        self, caller: AlterOperations, plan: AlterPlan, deadline: Deadline, timeout: float
+    ) -> None:
+        self._caller, self._deadline, self._timeout = caller, deadline, timeout
+        self.results = {
+            topic.name: AlteredTopic(
+                name=topic.name,
+                steps=topic.steps,
+                notes=topic.notes,
+                error=topic.error,
+                message=topic.message,
+            )
+            for topic in plan.topics
+        }
+
+    async def validate(self) -> None:
+        for name, found in (await self._alter_configs(validate_only=True)).items():
+            self._record(name, found, "configs", taken=0)
+        for name, found in (await self._create_partitions(validate_only=True)).items():
+            self._record(name, found, "new partitions", taken=0)
+
+    async def carry_out(self) -> None:
+        """New partitions, replicas, configs: in the order of the steps of a plan."""
+        for name, found in (await self._create_partitions(validate_only=False)).items():
+            self._record(name, found, "new partitions", taken=int(found[0] is None))
+        for name, (found, taken) in (await self._reassign()).items():
+            self._record(name, found, "replicas", taken=taken)
+        for name, found in (await self._alter_configs(validate_only=False)).items():
+            steps = 0 if found[0] else len(_config_steps(self.results[name]))
+            self._record(name, found, "configs", taken=steps)
+
+    def _record(self, name: str, found: Failure, what: str, *, taken: int) -> None:
+        """Note what became of the steps of one kind; a topic with an error has no more of them."""
+        error, message = found
+        result = self.results[name]
+        done = result.done + taken
+        if error is not None:
+            message = f"{what}: {message}"
+            if done:
+                message += f"; {done} of {len(result.steps)} steps had been taken"
+        self.results[name] = msgspec.structs.replace(
+            result, error=error, message=message or result.message, done=done
+        )
+
+    def _fine(self) -> Iterator[AlteredTopic]:
+        """Topics with steps and without an error so far."""
+        return (each for each in self.results.values() if each.error is None and each.steps)
+
+    async def _alter_configs(self, *, validate_only: bool) -> dict[str, Failure]:
+        changes = {
+            each.name: ConfigChange(
+                resource=ConfigResource("topic", each.name),
+                set={
+                    step.name: step.value
+                    for step in _config_steps(each)
+                    if isinstance(step, SetConfigStep)
+                },
+                delete=[
+                    step.name for step in _config_steps(each) if not isinstance(step, SetConfigStep)
+                ],
+            )
+            for each in self._fine()
+            if _config_steps(each)
+        }
+        if not changes:
+            return {}
+        try:
+            answers = await self._caller.alter_configs(
+                changes.values(), validate_only=validate_only, timeout=self._deadline.left
+            )
+        except KafkaAdminProtoError as failed:
+            return {name: failure_of(failed) for name in changes}
+        return {each.name: (each.error, each.message) for each in answers}
+
+    async def _create_partitions(self, *, validate_only: bool) -> dict[str, Failure]:
+        wanted = {
+            each.name: NewPartitions(each.name, step.count, step.assignments)
+            for each in self._fine()
+            for step in each.steps
+            if isinstance(step, AddPartitionsStep)
+        }
+        if not wanted:
+            return {}
+        try:
+            answers = await send_new_partitions(
+                self._caller, wanted, self._deadline, self._timeout, validate_only
+            )
+        except KafkaAdminProtoError as failed:
+            return {name: failure_of(failed) for name in wanted}
+        return {name: (each.error, each.message) for name, each in answers.items()}
+
+    async def _reassign(self) -> dict[str, tuple[Failure, int]]:
+        moves = {
+            (each.name, step.partition): step.replicas
+            for each in self._fine()
+            for step in each.steps
+            if isinstance(step, ReassignStep)
+        }
+        if not moves:
+            return {}
+        found: dict[str, tuple[Failure, int]] = {}
+        try:
+            answers = await self._caller.alter_partition_reassignments(
+                moves, timeout=max(self._deadline.left, _LEAST_S)
+            )
+        except KafkaAdminProtoError as failed:
+            return {name: (failure_of(failed), 0) for name, _ in moves}
+        for answer in answers:
+            failed_before, taken = found.get(answer.topic, ((None, None), 0))
+            if answer.error is None:
+                taken += 1
+            elif failed_before[0] is None:
+                place = f"partition {answer.partition}"
+                failed_before = (answer.error, f"{place}: {answer.message}")
+            found[answer.topic] = failed_before, taken
+        return found
+
+    async def wait(self) -> None:
+        taken = {each.name: each for each in self._fine()}
+        partitions = [
+            name for name, each in taken.items() if len(_config_steps(each)) < len(each.steps)
+        ]
+
+        def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
+            return _missing(taken[name], topic)
+
+        wanted = {
+            name: {
+                step.name: step.value if isinstance(step, SetConfigStep) else None
+                for step in _config_steps(each)
+            }
+            for name, each in taken.items()
+            if _config_steps(each)
+        }
+        left = asyncio.ensure_future(
+            every_broker_sees(self._caller, partitions, missing, timeout=self._deadline.left)
+        )
+        try:
+            configs = await every_broker_sees_configs(
+                self._caller, wanted, timeout=self._deadline.left
+            )
+            lacks = await left
+        except BrokerError as error:
+            for name, each in taken.items():
+                self.results[name] = msgspec.structs.replace(each, message=not_waited_for(error))
+            return
+        finally:
+            left.cancel()
+            await asyncio.gather(left, return_exceptions=True)
+        for name, each in taken.items():
+            lacking = [*lacks.get(name, []), *configs.get(name, [])]
+            self.results[name] = msgspec.structs.replace(
+                each,
+                complete=not lacking,
+                missing=lacking,
+                message=late(lacking, self._deadline) if lacking else each.message,
+            )
+
+
+def _config_steps(topic: AlteredTopic) -> list[SetConfigStep | DeleteConfigStep]:
+    return [step for step in topic.steps if isinstance(step, SetConfigStep | DeleteConfigStep)]
+
+
+def _missing(result: AlteredTopic, topic: MetadataResponseTopic | None) -> Iterator[str]:
+    """What a broker lacks of the new partitions and replicas."""
+    counts = [step.count for step in result.steps if isinstance(step, AddPartitionsStep)]
+    yield from missing_partitions(result.name, topic, max(counts, default=0))
+    if topic is None:
+        return
+    there = {each.partition_index: list(each.replica_nodes) for each in topic.partitions}
+    for step in result.steps:
+        if isinstance(step, ReassignStep) and there.get(step.partition) != step.replicas:
+            yield (
+                f"partition {step.partition} of topic {result.name!r} has the replicas "
+                f"{there.get(step.partition)}, not yet {step.replicas}"
+            )

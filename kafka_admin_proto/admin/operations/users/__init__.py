@@ -1,0 +1,1 @@
+"""Users: their SCRAM credentials and delegation tokens."""

@@ -1,0 +1,183 @@
+"""Delegation tokens: create, renew, expire, describe.
+
+A token's HMAC is the password of whoever logs in with it: it is in the results, and in no ``repr``.
+Brokers take these requests over connections that are authenticated, and not with a token itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.common.failures import raise_failure
+from kafka_admin_proto.messages.create_delegation_token_request import (
+    CreatableRenewers,
+    CreateDelegationTokenRequest,
+)
+from kafka_admin_proto.messages.create_delegation_token_response import (
+    CreateDelegationTokenResponse,
+)
+from kafka_admin_proto.messages.describe_delegation_token_request import (
+    DescribeDelegationTokenOwner,
+    DescribeDelegationTokenRequest,
+)
+from kafka_admin_proto.messages.describe_delegation_token_response import (
+    DescribeDelegationTokenResponse,
+)
+from kafka_admin_proto.messages.expire_delegation_token_request import (
+    ExpireDelegationTokenRequest,
+)
+from kafka_admin_proto.messages.expire_delegation_token_response import (
+    ExpireDelegationTokenResponse,
+)
+from kafka_admin_proto.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from kafka_admin_proto.messages.renew_delegation_token_response import (
+    RenewDelegationTokenResponse,
+)
+from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.wire.secrets import MASK
+
+#: Versions in which a token can be for someone else than who asks.
+_WITH_OWNER = VersionRange.parse("3+")
+
+
+class DelegationToken(msgspec.Struct, frozen=True):
+    """A token; principals are "User:alice". Brokers before 3.3 do not name the ``requester``."""
+
+    token_id: str
+    hmac: bytes
+    owner: str
+    requester: str | None
+    renewers: Sequence[str]
+    issued_ms: int
+    expires_ms: int
+    max_ms: int
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"DelegationToken({shown})"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        return [
+            (name, MASK if name == "hmac" else getattr(self, name))
+            for name in self.__struct_fields__
+        ]
+
+
+class TokenOperations(Caller):
+    """Delegation tokens; each operation raises BrokerError."""
+
+    async def create_delegation_token(
+        self,
+        *,
+        owner: str | None = None,
+        renewers: Iterable[str] = (),
+        max_lifetime_ms: int = -1,
+        timeout: float | None = None,
+    ) -> DelegationToken:
+        """A new token for ``owner`` (who asks, by default). -1 is the broker's longest lifetime.
+
+        The request is not repeated where its answer was lost: the token may exist all the same.
+        """
+        named = list(renewers)
+        # Empty, and so left out before version 3: who asks.
+        owner_type, owner_name = ("", "") if owner is None else _principal(owner)
+        request = CreateDelegationTokenRequest(
+            owner_type,
+            owner_name,
+            [CreatableRenewers(*_principal(each)) for each in named],
+            max_lifetime_ms,
+        )
+        reply = await self.call(
+            request,
+            CreateDelegationTokenResponse,
+            to=Target.CONTROLLER,
+            timeout=timeout,
+            repeatable=False,
+            versions=None if owner is None else _WITH_OWNER,
+        )
+        body = reply.body
+        raise_failure(body.error_code, context="CreateDelegationToken")
+        return DelegationToken(
+            body.token_id,
+            bytes(body.hmac),
+            f"{body.principal_type}:{body.principal_name}",
+            _requester(body.token_requester_principal_type, body.token_requester_principal_name),
+            named,
+            body.issue_timestamp_ms,
+            body.expiry_timestamp_ms,
+            body.max_timestamp_ms,
+        )
+
+    async def renew_delegation_token(
+        self, hmac: bytes, *, period_ms: int = -1, timeout: float | None = None
+    ) -> int:
+        """When the token expires now, in milliseconds since 1970. -1 is the broker's own period."""
+        reply = await self.call(
+            RenewDelegationTokenRequest(hmac, period_ms),
+            RenewDelegationTokenResponse,
+            to=Target.CONTROLLER,
+            timeout=timeout,
+        )
+        raise_failure(reply.body.error_code, context="RenewDelegationToken")
+        return reply.body.expiry_timestamp_ms
+
+    async def expire_delegation_token(
+        self, hmac: bytes, *, period_ms: int = -1, timeout: float | None = None
+    ) -> int:
+        """When the token expires, in milliseconds since 1970: at once by default.
+
+        Otherwise when ``period_ms`` have passed.
+        """
+        reply = await self.call(
+            ExpireDelegationTokenRequest(hmac, period_ms),
+            ExpireDelegationTokenResponse,
+            to=Target.CONTROLLER,
+            timeout=timeout,
+        )
+        raise_failure(reply.body.error_code, context="ExpireDelegationToken")
+        return reply.body.expiry_timestamp_ms
+
+    async def describe_delegation_tokens(
+        self, owners: Iterable[str] | None = None, *, timeout: float | None = None
+    ) -> list[DelegationToken]:
+        """The tokens of owners (of all by default) that the client may see, sorted by id."""
+        wanted = None
+        if owners is not None:
+            wanted = [DescribeDelegationTokenOwner(*_principal(each)) for each in owners]
+        reply = await self.call(
+            DescribeDelegationTokenRequest(wanted), DescribeDelegationTokenResponse, timeout=timeout
+        )
+        raise_failure(reply.body.error_code, context="DescribeDelegationToken")
+        return sorted(
+            (
+                DelegationToken(
+                    each.token_id,
+                    bytes(each.hmac),
+                    f"{each.principal_type}:{each.principal_name}",
+                    _requester(
+                        each.token_requester_principal_type, each.token_requester_principal_name
+                    ),
+                    sorted(f"{own.principal_type}:{own.principal_name}" for own in each.renewers),
+                    each.issue_timestamp,
+                    each.expiry_timestamp,
+                    each.max_timestamp,
+                )
+                for each in reply.body.tokens
+            ),
+            key=lambda token: token.token_id,
+        )
+
+
+def _principal(text: str) -> tuple[str, str]:
+    """Type and name of "User:alice"; raises ValueError."""
+    type_, colon, name = text.partition(":")
+    if not (type_ and colon and name):
+        raise ValueError(f"{text!r} is no principal; write its type in front, as in User:alice")
+    return type_, name
+
+
+def _requester(type_: str, name: str) -> str | None:
+    return f"{type_}:{name}" if type_ else None

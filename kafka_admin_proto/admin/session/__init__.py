@@ -1,0 +1,1 @@
+"""Requests to a cluster: each to the right broker, repeated where that helps, within a timeout."""

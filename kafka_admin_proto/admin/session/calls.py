@@ -1,0 +1,92 @@
+"""One call on its way: what is asked for, and what has come of it so far."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from kafka_admin_proto.admin.caller import Target
+from kafka_admin_proto.admin.errors import RequestTimedOutError
+from kafka_admin_proto.admin.network.connection import BrokerConnection
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.protocol.payloads import api_name
+from kafka_admin_proto.protocol.versions import supported
+from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.values import Message
+
+_R = TypeVar("_R", bound=Message)
+
+
+class Call(Generic[_R]):
+    """A request, where it goes, its time, and its attempts."""
+
+    def __init__(
+        self,
+        request: Message,
+        response: type[_R],
+        to: int | Target,
+        deadline: Deadline,
+        *,
+        repeatable: bool = True,
+        versions: VersionRange | None = None,
+        only_once: bool = False,
+    ) -> None:
+        self.request = request
+        self.response = response
+        self.to = to
+        self.deadline = deadline
+        self.repeatable = repeatable
+        self.versions = versions
+        #: Whether the caller itself makes the further attempts.
+        self.only_once = only_once
+        self.attempts = 0
+        #: What is being waited for, for sentences.
+        self.waiting = "a connection"
+        self.last_error = ""
+        #: Why the controller was not asked directly.
+        self.controller_error = ""
+        #: The call for the list of brokers that this one waits for.
+        self.inner: Call[Any] | None = None
+        self.is_sent = False
+        self.maybe_repeated = False
+        #: Brokers whose answer did not come; others are better asked.
+        self.failed: set[int | None] = set()
+
+    @property
+    def api(self) -> str:
+        request = self.request
+        return api_name(request.api_key or 0, request.dialect) or request.message_name
+
+    def timed_out(self) -> RequestTimedOutError:
+        """The error for the end of the call's time."""
+        may_have_acted = self.is_sent or self.maybe_repeated
+        parts = [f"{self.api} was not done within {round(self.deadline.seconds, 2):g} s"]
+        asked = self.inner or self
+        why = "" if asked is self else ", to know the brokers"
+        parts.append(f"waiting for {asked.waiting}{why}")
+        if last_error := asked.last_error or self.last_error:
+            parts.append(f"the last error was: {last_error}")
+        if may_have_acted:
+            parts.append("the request was sent, and the cluster may still act on it")
+        return RequestTimedOutError("; ".join(parts), may_have_acted=may_have_acted)
+
+
+def highest_shared_version(call: Call[Any], connection: BrokerConnection) -> int:
+    """The highest version that the broker, this package and the call have.
+
+    Raises UnsupportedVersionError, which names the broker's versions and those that are needed.
+    """
+    ours = supported(call.request.message_name, dialect=call.request.dialect)
+    wanted = ours if call.versions is None else call.versions
+    theirs = connection.apis.get(call.request.api_key or 0)
+    if theirs is None:
+        raise UnsupportedVersionError(f"{connection.name} does not have {call.api}")
+    shared = theirs & wanted
+    if call.versions is not None and not (shared & ours).empty:
+        shared = shared & ours
+    if shared.empty:
+        raise UnsupportedVersionError(
+            f"{connection.name} has {call.api} in versions {theirs}, and versions {wanted} are "
+            "needed"
+        )
+    return shared.highest

@@ -1,0 +1,392 @@
+"""Requests to a cluster: to the right broker, again where that helps, within one time for all."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import warnings
+from collections.abc import Awaitable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+from kafka_admin_proto.admin.caller import Broker, Caller, Reply, Target
+from kafka_admin_proto.admin.errors import (
+    AdminError,
+    AuthenticationError,
+    ConnectionFailedError,
+    ConnectionLostError,
+    NoSuchBrokerError,
+    RequestTimedOutError,
+    TlsError,
+    UnresolvedError,
+)
+from kafka_admin_proto.admin.network.connection import BrokerConnection
+from kafka_admin_proto.admin.network.pool import Pool
+from kafka_admin_proto.admin.network.tracing import Trace
+from kafka_admin_proto.admin.retry import Backoff, Deadline, is_transient
+from kafka_admin_proto.admin.session.calls import Call, highest_shared_version
+from kafka_admin_proto.admin.session.cluster_view import (
+    ClusterView,
+    cluster_call,
+    says_not_controller,
+    view_of,
+    wrong_listener,
+)
+from kafka_admin_proto.admin.settings.addresses import Address
+from kafka_admin_proto.admin.settings.config import ClientConfig
+from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages.describe_cluster_response import DescribeClusterResponse
+from kafka_admin_proto.messages.metadata_response import MetadataResponse
+from kafka_admin_proto.protocol.error_codes import error_label
+from kafka_admin_proto.protocol.payload_values import expects_response
+from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.values import Message
+
+_R = TypeVar("_R", bound=Message)
+_T = TypeVar("_T")
+
+#: MISMATCHED_ENDPOINT_TYPE and UNSUPPORTED_ENDPOINT_TYPE.
+_WRONG_ENDPOINT = (114, 115)
+#: Seconds more than a request asks the broker to take, before the broker counts as silent.
+_GRACE_S = 5.0
+#: Connections that may end at their first request before a client without any answer gives up.
+_ENDED_UNANSWERED = 2
+#: Seconds that a timer of the event loop may be early.
+_TIMER_S = 0.001
+#: Addresses that a sentence names.
+_NAMED = 10
+
+
+class Session(Caller):
+    """Connections to the brokers of one cluster, opened when they are first needed.
+
+    Use it with ``async with``, or call ``close``. It belongs to the event loop that it is first
+    used in.
+    """
+
+    def __init__(self, config: ClientConfig, *, trace: Trace | None = None) -> None:
+        self.config = config
+        self.default_timeout: float = config.timeout
+        self.asks_controllers: bool = bool(config.bootstrap_controllers)
+        self.backoff: Backoff = config.backoff
+        self._pool = Pool(config, trace)
+        self._view: ClusterView | None = None
+        self._is_stale = True
+        #: Brokers that were live at some time.
+        self._known: set[int] = set()
+        self._refreshing = asyncio.Lock()
+        self._was_answered = False
+        self._ended_unanswered = 0
+
+    async def __aenter__(self: _S) -> _S:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End all connections; the client cannot be used any more."""
+        await self._pool.close()
+
+    def __del__(self) -> None:
+        pool = getattr(self, "_pool", None)
+        if pool is not None and pool.is_open:
+            warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
+
+    async def call(
+        self,
+        request: Message,
+        response: type[_R],
+        *,
+        to: int | Target = Target.ANY,
+        timeout: float | None = None,
+        repeatable: bool = True,
+        versions: VersionRange | None = None,
+    ) -> Reply[_R]:
+        if not expects_response(request.api_key or 0, request):
+            raise AdminError("a Produce with acks 0 has no response; send it with acks 1 or -1")
+        deadline = self._deadline(timeout)
+        if to is Target.ANY and self.asks_controllers:
+            to = Target.CONTROLLER  # the active one has the newest state, and takes changes
+        call = Call(request, response, to, deadline, repeatable=repeatable, versions=versions)
+        return await self._within(call, self._attempts(call))
+
+    async def call_owner(
+        self,
+        request: Message,
+        response: type[_R],
+        *,
+        to: int,
+        timeout: float | None = None,
+        versions: VersionRange | None = None,
+    ) -> Reply[_R]:
+        deadline = self._deadline(timeout)
+        call = Call(request, response, to, deadline, versions=versions, only_once=True)
+        return await self._within(call, self._attempts(call))
+
+    async def brokers(
+        self, *, refresh: bool = False, timeout: float | None = None
+    ) -> Mapping[int, Broker]:
+        call = self._cluster_call(self._deadline(timeout))
+        if refresh:
+            self._is_stale = True
+        return (await self._within(call, self._cluster(call))).brokers
+
+    async def versions(
+        self, broker: int | Target = Target.ANY, *, timeout: float | None = None
+    ) -> Mapping[int, VersionRange]:
+        call = self._cluster_call(self._deadline(timeout))
+        call.to = broker
+        return (await self._within(call, self._connection(call))).apis
+
+    async def call_all(
+        self,
+        request: Message,
+        response: type[_R],
+        *,
+        brokers: Sequence[int] | None = None,
+        timeout: float | None = None,
+    ) -> Mapping[int, Reply[_R] | Exception]:
+        deadline = self._deadline(timeout)
+        if brokers is None:
+            listing = self._cluster_call(deadline)
+            brokers = sorted((await self._within(listing, self._cluster(listing))).brokers)
+        ids = list(dict.fromkeys(brokers))
+
+        async def one(broker: int) -> Reply[_R] | Exception:
+            try:
+                return await self.call(request, response, to=broker, timeout=deadline.left)
+            except Exception as error:
+                return error
+
+        return dict(zip(ids, await asyncio.gather(*map(one, ids)), strict=True))
+
+    def _deadline(self, timeout: float | None) -> Deadline:
+        return Deadline(self.default_timeout if timeout is None else timeout)
+
+    async def _within(self, call: Call[Any], work: Awaitable[_T]) -> _T:
+        try:
+            async with asyncio.timeout(call.deadline.left):
+                return await work
+        except RequestTimedOutError:
+            raise
+        except TimeoutError:
+            raise call.timed_out() from None
+
+    # One attempt after the other.
+
+    async def _attempts(self, call: Call[_R]) -> Reply[_R]:
+        while True:
+            call.attempts += 1
+            pause = self.backoff.pause(call.attempts)
+            try:
+                connection = await self._connection(call)
+                reply = await self._ask(call, connection)
+            except ConnectionLostError as error:
+                self._is_stale = True
+                self._ended_unanswered += 1
+                call.maybe_repeated |= error.may_have_acted
+                is_final = call.only_once or self._is_final(error)
+                if is_final or (call.maybe_repeated and not call.repeatable):
+                    raise
+                call.last_error = str(error)
+            except ConnectionFailedError as error:
+                self._is_stale = True
+                if call.only_once or self._is_final(error):
+                    raise
+                call.last_error = str(error)
+            else:
+                fault = self._passing_fault(call, reply)
+                if not fault or call.only_once or pause >= call.deadline.left:
+                    return reply
+                call.last_error = f"{connection.name} answered {fault}"
+            call.waiting = "the next attempt"
+            await asyncio.sleep(pause)
+
+    def _is_final(self, error: ConnectionFailedError) -> bool:
+        """Whether the same attempt would only fail again.
+
+        A client that has never had a connection gives up at once: the address is likely wrong.
+        """
+        permanent = (AuthenticationError, TlsError, UnresolvedError, NoSuchBrokerError)
+        if isinstance(error, permanent) or not self._pool.ever_connected:
+            return True
+        # Listeners with SASL end a connection without it at its first request.
+        return not self._was_answered and self._ended_unanswered >= _ENDED_UNANSWERED
+
+    def _passing_fault(self, call: Call[_R], reply: Reply[_R]) -> str:
+        """The error of an answer that is worth another attempt; empty if there is none."""
+        if call.to is Target.CONTROLLER and says_not_controller(reply.body):
+            self._is_stale = True
+            # A controller that resigns says so of what it has written down, which may last.
+            call.maybe_repeated |= self.asks_controllers
+            return f"NOT_CONTROLLER{call.controller_error}"
+        code = getattr(reply.body, "error_code", 0)
+        return error_label(code) if code and is_transient(code) else ""
+
+    async def _ask(self, call: Call[_R], connection: BrokerConnection) -> Reply[_R]:
+        version = highest_shared_version(call, connection)
+        await self._unmuted(call, connection)
+        call.waiting = f"the answer of {connection.name}"
+        limit = self.config.request_timeout
+        if (asked_ms := getattr(call.request, "timeout_ms", 0)) > 0:
+            limit = max(limit, asked_ms / 1000 + _GRACE_S)
+        call.is_sent = True
+        answered = connection.answered
+        try:
+            async with asyncio.timeout(limit):
+                event = await connection.request(call.request, version)
+        except ConnectionLostError:
+            call.is_sent = False
+            call.failed.add(connection.broker)
+            raise
+        except TimeoutError:
+            silent = ConnectionLostError(
+                f"{connection.name} did not answer {call.api} for {limit:g} s",
+                address=str(connection.address),
+                may_have_acted=True,
+            )
+            connection.close(silent)
+            call.is_sent = False
+            call.failed.add(connection.broker)
+            raise silent from None
+        except asyncio.CancelledError:
+            # Others may still wait for their answers, so it stays open; new calls go elsewhere.
+            if call.deadline.left < _TIMER_S and connection.answered == answered:
+                connection.is_silent = True
+            raise
+        call.is_sent = False
+        self._was_answered = True
+        body = event.response.body
+        if not isinstance(body, call.response):
+            raise TypeError(f"{call.api} is answered with {type(body).__name__}")
+        broker = -1 if connection.broker is None else connection.broker
+        return Reply(body, broker, event.response.api_version, call.maybe_repeated)
+
+    async def _unmuted(self, call: Call[Any], connection: BrokerConnection) -> None:
+        """Wait as long as the broker has asked for, because a quota was exceeded."""
+        while (wait := connection.muted_until - asyncio.get_running_loop().time()) > 0:
+            call.waiting = (
+                f"{connection.name}, which wants no request for {wait:.1f} s as a quota is exceeded"
+            )
+            await asyncio.sleep(wait)
+
+    # The broker to ask.
+
+    async def _connection(self, call: Call[Any]) -> BrokerConnection:
+        if call.to is Target.ANY:
+            return await self._any(call)
+        before = self._view
+        view = await self._cluster(call)
+        if call.to is Target.CONTROLLER:
+            return await self._controller(call, view)
+        assert isinstance(call.to, int)
+        if call.to not in view.brokers and view is before:
+            self._is_stale = True
+            view = await self._cluster(call)
+        return await self._broker(call, view, call.to)
+
+    async def _any(self, call: Call[Any]) -> BrokerConnection:
+        now = asyncio.get_running_loop().time()
+        usable = [each for each in self._pool.usable if each.broker not in call.failed]
+        usable.sort(key=lambda each: (each.is_silent, each.muted_until > now, each.in_flight))
+        if usable and not usable[0].is_silent:
+            return usable[0]
+        known = [] if self._view is None else list(self._view.brokers.values())
+        random.shuffle(known)
+        known.sort(key=lambda each: (each.id in call.failed, self._pool.failures(each.id)))
+        fresh: list[tuple[int | Address, Address]] = []
+        failed: list[tuple[int | Address, Address]] = []
+        for each in known:
+            has_failed = each.id in call.failed or self._pool.failures(each.id)
+            (failed if has_failed else fresh).append((each.id, Address(each.host, each.port)))
+        candidates = [*fresh, *((each, each) for each in self.config.addresses), *failed]
+        silent = {each.address for each in usable}
+        candidates = [each for each in candidates if each[1] not in silent]
+        if not candidates:
+            return usable[0]
+        named = [str(address) for _, address in candidates[:_NAMED]]
+        more = f" or {len(candidates) - _NAMED} more" if len(candidates) > _NAMED else ""
+        call.waiting = f"a connection to {' or '.join(named)}{more}"
+        try:
+            return await self._pool.first(candidates)
+        except ConnectionFailedError:
+            if usable:
+                return usable[0]
+            raise
+
+    async def _controller(self, call: Call[Any], view: ClusterView) -> BrokerConnection:
+        if view.controller is None:
+            self._is_stale = True
+            raise ConnectionFailedError("the cluster has no active controller now")
+        try:
+            return await self._broker(call, view, view.controller)
+        except (AuthenticationError, TlsError):
+            raise
+        except ConnectionFailedError as error:
+            # Each broker of a KRaft cluster passes the request on; others answer NOT_CONTROLLER.
+            if self.asks_controllers or not self._pool.usable:
+                raise
+            call.controller_error = f"; {error}"
+            return await self._any(call)
+
+    async def _broker(self, call: Call[Any], view: ClusterView, id_: int) -> BrokerConnection:
+        broker = view.brokers.get(id_)
+        if broker is None:
+            self._is_stale = True
+            kind = ConnectionFailedError if id_ in self._known else NoSuchBrokerError
+            raise kind(f"broker {id_} is not among the live brokers: {view.ids}")
+        address = Address(broker.host, broker.port)
+        call.waiting = f"a connection to broker {id_} at {address}"
+        try:
+            return await self._pool.get(id_, address)
+        except UnresolvedError as error:
+            start = ", ".join(str(each) for each in self.config.addresses)
+            raise UnresolvedError(
+                f"broker {id_} advertises {address}, which does not resolve; the bootstrap address "
+                f"{start} did: set advertised.listeners of the broker to a name that this machine "
+                "knows, or add the name to its hosts file",
+                address=error.address,
+            ) from None
+
+    # The cluster.
+
+    def _cluster_call(self, deadline: Deadline) -> Call[MetadataResponse | DescribeClusterResponse]:
+        return cluster_call(deadline, asks_controllers=self.asks_controllers)
+
+    async def _cluster(self, call: Call[Any]) -> ClusterView:
+        """The cluster as it was seen last; asked for anew when something did not fit."""
+        async with self._refreshing:
+            view = self._view
+            if view is None or self._is_stale or view.age > self.config.metadata_max_age:
+                view = await self._read_cluster(call)
+        return view
+
+    async def _read_cluster(self, outer: Call[Any]) -> ClusterView:
+        call = outer.inner = self._cluster_call(outer.deadline)
+        while True:
+            try:
+                reply = await self._attempts(call)
+            except UnsupportedVersionError as error:
+                raise wrong_listener(self.config, str(error)) from None
+            code = getattr(reply.body, "error_code", 0)
+            if code in _WRONG_ENDPOINT:
+                raise wrong_listener(self.config, f"it answered {error_label(code)}")
+            view = view_of(reply.body)
+            if view.brokers:
+                break
+            await asyncio.sleep(self.backoff.pause(call.attempts))
+        outer.inner = None
+        self._view, self._is_stale = view, False
+        self._known |= view.brokers.keys()
+        for broker in view.brokers.values():
+            self._pool.adopt(Address(broker.host, broker.port), broker.id)
+        return view
+
+
+_S = TypeVar("_S", bound=Session)

@@ -1,0 +1,115 @@
+"""Waiting for brokers: those that end meanwhile, that are silent, or that refuse to say."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from kafka_admin_proto.admin.caller import Broker
+from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError, RequestTimedOutError
+from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
+from kafka_admin_proto.admin.operations.configs.waiting import every_broker_sees_configs
+from kafka_admin_proto.messages.metadata_request import MetadataRequest
+from kafka_admin_proto.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_admin_proto.values import Message
+from tests.admin.fake_caller import Call
+from tests.admin.operations.topics.fake_cluster import Topic, Topics, code
+
+
+def known(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
+    if topic is None:
+        yield f"{name} is unknown"
+
+
+def wait(cluster: Topics, timeout: float = 0.2) -> dict[str, list[str]]:
+    return asyncio.run(every_broker_sees(cluster, ["a"], known, timeout=timeout))
+
+
+def failing(cluster: Topics, broker: int) -> None:
+    """Let a broker fail each question from now on."""
+    metadata = cluster.handlers[MetadataRequest]
+    gone = ConnectionFailedError("refused")
+    cluster.handlers[MetadataRequest] = lambda request, call: (
+        gone if call.broker == broker else metadata(request, call)
+    )
+
+
+def test_a_broker_that_has_ended_is_not_waited_for() -> None:
+    cluster = Topics([Topic("a", [[1]])])
+    failing(cluster, 3)
+    metadata = cluster.handlers[MetadataRequest]
+
+    def ends(request: Message, call: Call) -> Message | Exception:
+        cluster.known.pop(3, None)
+        return metadata(request, call)
+
+    cluster.handlers[MetadataRequest] = ends
+    begin = time.monotonic()
+    assert wait(cluster, timeout=30) == {}
+    assert time.monotonic() - begin < 5
+
+
+def test_a_live_broker_that_does_not_answer_is_named() -> None:
+    cluster = Topics([Topic("a", [[1]])])
+    failing(cluster, 3)
+    assert wait(cluster) == {"a": ["broker 3: it does not answer: refused"]}
+
+
+def test_no_topics_and_no_time() -> None:
+    cluster = Topics([Topic("a", [[1]])])
+    assert asyncio.run(every_broker_sees(cluster, [], known, timeout=1)) == {}
+    assert cluster.calls == []
+    left = wait(cluster, timeout=0)
+    assert left == {"a": [f"broker {each}: it was not asked in time" for each in (1, 2, 3)]}
+
+
+def test_a_cluster_that_is_silent_does_not_outlast_the_timeout() -> None:
+    class Silent(Topics):
+        async def brokers(
+            self, *, refresh: bool = False, timeout: float | None = None
+        ) -> Mapping[int, Broker]:
+            await asyncio.sleep(60)
+            return self.known
+
+    begin = time.monotonic()
+    [sentence] = wait(Silent([Topic("a", [[1]])]), timeout=0.1)["a"]
+    assert time.monotonic() - begin < 5
+    assert "no broker said within 0.1 s which ones are live" in sentence
+
+
+def test_what_the_client_was_waiting_for_is_said() -> None:
+    class Late(Topics):
+        async def brokers(
+            self, *, refresh: bool = False, timeout: float | None = None
+        ) -> Mapping[int, Broker]:
+            raise RequestTimedOutError("waiting for the answer of broker 1")
+
+    [sentence] = wait(Late([Topic("a", [[1]])]))["a"]
+    assert "waiting for the answer of broker 1" in sentence
+
+
+def test_a_topic_that_the_client_may_not_describe_ends_the_waiting() -> None:
+    cluster = Topics()
+    refused = MetadataResponseTopic(name="a", error_code=code("TOPIC_AUTHORIZATION_FAILED"))
+    cluster.handlers[MetadataRequest] = lambda *_: MetadataResponse(topics=[refused])
+    begin = time.monotonic()
+    with pytest.raises(BrokerError, match="topic 'a': TOPIC_AUTHORIZATION_FAILED"):
+        wait(cluster, timeout=30)
+    assert time.monotonic() - begin < 5
+
+
+def test_configs_are_waited_for_on_every_broker() -> None:
+    """No value is shown: it may be a secret."""
+    cluster = Topics([Topic("a", [[1]], {"x": "1", "y": "2", "ratio": "0.5"})])
+    wanted: dict[str, dict[str, str | None]] = {"a": {"x": "1", "z": None, "ratio": "0.50"}}
+    assert asyncio.run(every_broker_sees_configs(cluster, wanted, timeout=1)) == {}
+    wanted = {"a": {"x": "9", "y": None}, "b": {"x": "1"}}
+    left = asyncio.run(every_broker_sees_configs(cluster, wanted, timeout=0.05))
+    assert left["a"][:2] == [
+        "broker 1: config x is not as asked",
+        "broker 1: config y is not as asked",
+    ]
+    assert left["b"][0] == "broker 1: its configs are not known"

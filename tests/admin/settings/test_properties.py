@@ -1,0 +1,134 @@
+r"""Properties files are read as java.util.Properties reads them."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto.admin import ConfigurationError
+from kafka_admin_proto.admin.settings.properties import parse_properties, read_properties
+from tests.helpers.java_tool import JavaTool
+
+TOOL = Path(__file__).parents[2] / "java" / "PropertiesTool.java"
+
+#: What the rules of the format are about, and some that they are not.
+blanks_and_signs = ["\\", "\\\\", "\n", "\r", "\r\n", "\\\n", "\\\r\n", " ", "\t", "\f", *"=:#!"]
+words = ["a", "b.c", "u", r"\u0041", r"\u00e9", r"\ud83d\ude00", r"\u12", r"\t", r"\n", r"\q", "é"]
+pieces = st.sampled_from([*blanks_and_signs, *words])
+texts = st.lists(pieces, max_size=25).map("".join)
+
+
+@given(texts)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        found = parse_properties(text.encode("latin-1"))
+    except ConfigurationError as error:
+        assert "four hex digits" in str(error)
+    else:
+        assert all(isinstance(value, str) for value in found.values())
+
+
+def escaped(text: str) -> str:
+    r"""As java.util.Properties.store writes it: \uXXXX for what is not ASCII."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    codes = [int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2)]
+    return "".join(
+        f"\\{chr(code)}"
+        if chr(code) in "\\=:#! "
+        else chr(code)
+        if 0x21 <= code < 0x7F
+        else f"\\u{code:04x}"
+        for code in codes
+    )
+
+
+@given(st.dictionaries(st.text(min_size=1), st.text()))
+def test_what_is_written_is_read(properties: dict[str, str]) -> None:
+    lines = [f"{escaped(key)}={escaped(value)}\n" for key, value in properties.items()]
+    assert parse_properties("".join(lines).encode("latin-1")) == properties
+
+
+EXAMPLE = rb"""
+# a comment \
+security.protocol = SASL_SSL
+! another
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
+    username="alice" \
+    password="s\u00e9cret";
+empty
+with\ space:\tvalue\ !
+path=C:\\stores\\x
+"""
+
+
+def test_an_example(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_bytes(EXAMPLE)
+    assert read_properties(file) == {
+        "security.protocol": "SASL_SSL",
+        "sasl.jaas.config": (
+            "org.apache.kafka.common.security.plain.PlainLoginModule required "
+            'username="alice" password="s\xe9cret";'
+        ),
+        "empty": "",
+        "with space": "\tvalue !",
+        "path": "C:\\stores\\x",
+    }
+
+
+def test_errors_name_the_file_and_no_value(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"cannot read .*nowhere: No such file"):
+        read_properties(tmp_path / "nowhere")
+    file = tmp_path / "client.properties"
+    file.write_text("password=hush\\u12\n")
+    with pytest.raises(
+        ConfigurationError, match=r"client.properties: password has a \\u"
+    ) as caught:
+        read_properties(file)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.exhaustive
+def test_java_reads_the_same() -> None:
+    samples = [
+        EXAMPLE,
+        *(example.encode("latin-1") for example in examples(2000)),
+    ]
+    tool = JavaTool(TOOL, [])
+    try:
+        answers = tool.ask([base64.b64encode(each).decode() for each in samples])
+    finally:
+        tool.close()
+    for sample, answer in zip(samples, answers, strict=True):
+        assert ours(sample) == answer, sample
+
+
+def ours(data: bytes) -> str:
+    """What PropertiesTool answers: keys and values in hex of UTF-16, sorted."""
+    try:
+        found = parse_properties(data)
+    except ConfigurationError:
+        return "refused"
+    units = {
+        key.encode("utf-16-be", "surrogatepass").hex(): value.encode(
+            "utf-16-be", "surrogatepass"
+        ).hex()
+        for key, value in found.items()
+    }
+    return " ".join(f"{key}={units[key]}" for key in sorted(units))
+
+
+def examples(count: int) -> list[str]:
+    found: list[str] = []
+
+    @given(texts)
+    def collect(text: str) -> None:
+        found.append(text)
+
+    while len(found) < count:
+        collect()
+    return found
