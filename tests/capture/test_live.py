@@ -26,7 +26,7 @@ from tests.capture.credentials import Leaks, new_frames, outputs
 from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle, skip_or_fail
 from tools.oracles import tshark
-from tools.oracles.conformance import as_java
+from tools.oracles.comparison import as_java
 from tools.oracles.oracle import Decoded, JavaOracle
 from tools.traffic import captures
 from tools.traffic.captures import Capture

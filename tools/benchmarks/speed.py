@@ -12,7 +12,6 @@ import gc
 import platform
 import statistics
 import sys
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,8 @@ from typing import Any
 
 from kafka_admin_proto.codec import Codec as MessageCodec
 from kafka_admin_proto.codec import codec
-from tools.benchmarks.codecs import OURS, WORKLOADS, Workload, codecs
+from tools.benchmarks.compared_codecs import OURS, WORKLOADS, Workload, taking_part
+from tools.benchmarks.timing import time_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks-speed.md"
 ENGINE, FUSED = "engine", "fused code"
@@ -42,13 +42,9 @@ def calls(workload: Workload) -> dict[str, Calls]:
     if compiled.backend != "compiled":
         raise SystemExit("the compiled engine is not in use; `make bench-speed` builds it")
     found = {ENGINE: ours(compiled, data), FUSED: ours(pure(compiled), data)}
-    for each in codecs(workload, data):
-        if each.name == OURS:
-            continue
-        value = each.decode(data)
-        if not each.is_limit and each.encode(value) != data:
-            raise SystemExit(f"{each.name} does not give {workload.name}'s bytes again")
-        found[each.name] = {"decode": (each.decode, data), "encode": (each.encode, value)}
+    for each, value in taking_part(workload, data):
+        if each.name != OURS:
+            found[each.name] = {"decode": (each.decode, data), "encode": (each.encode, value)}
     return found
 
 
@@ -77,22 +73,6 @@ def measure(calls: dict[str, Calls], rounds: int, seconds: float) -> dict[str, d
     for (name, what), times in figures.items():
         medians.setdefault(name, {})[what] = statistics.median(times)
     return medians
-
-
-def time_of(call: Callable[[Any], Any], argument: Any, seconds: float) -> float:
-    """Seconds of one call: the median of batches that are long enough for the clock."""
-    start = time.perf_counter()
-    call(argument)
-    once = max(time.perf_counter() - start, 1e-7)
-    batch = range(max(1, int(2e-3 / once)))
-    figures: list[float] = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(figures) < 3:
-        start = time.perf_counter()
-        for _ in batch:
-            call(argument)
-        figures.append((time.perf_counter() - start) / len(batch))
-    return statistics.median(figures)
 
 
 def rows(workload: str, medians: dict[str, dict[str, float]]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from tests.helpers.profile import EXHAUSTIVE, SEED
 from tests.helpers.requirements import require_oracle
 from tools.oracles import conformance
+from tools.oracles.comparison import HIGHEST_TAG, NOT_UTF8, RELEASES, Check, Findings
 from tools.oracles.damage import with_wrong_lengths
 from tools.oracles.oracle import JavaOracle
 
@@ -36,21 +37,21 @@ def test_every_message_agrees(shard: int) -> None:
         assert ways == (VALUES * findings.versions,) * 3
 
 
-def compared(name: str, version: int, values: int) -> conformance.Findings:
+def compared(name: str, version: int, values: int) -> Findings:
     """One version of a message beside 4.4.0's."""
-    findings = conformance.Findings()
+    findings = Findings()
     with JavaOracle("4.4.0") as oracle:
         mine = codec(name, version)
         drawn = list(conformance.draw(mine, values, seed=1))
-        conformance.Check((name, version), mine, oracle, findings, values, seed=1).run(drawn)
+        Check((name, version), mine, oracle, findings, values, seed=1).run(drawn)
     return findings
 
 
 def test_damage_is_felt() -> None:
     """Wrong lengths, bad text and odd tags: what Java alone reads is known and counted."""
     require_oracle()
-    assert on_purpose(2) >= {"negative length", conformance.NOT_UTF8}
-    assert on_purpose(7) >= {"varint over 31 bits", conformance.NOT_UTF8, conformance.HIGHEST_TAG}
+    assert on_purpose(2) >= {"negative length", NOT_UTF8}
+    assert on_purpose(7) >= {"varint over 31 bits", NOT_UTF8, HIGHEST_TAG}
 
 
 def on_purpose(version: int) -> set[str]:
@@ -63,10 +64,10 @@ def on_purpose(version: int) -> set[str]:
     wires.append(whole.replace(b"apples", b"appl\xffs"))
     if version >= 5:  # which has tags
         wires.append(mine.encode(CreateTopicsRequest(unknown_tagged_fields=(tag,))))
-    findings = conformance.Findings()
+    findings = Findings()
     with JavaOracle("4.4.0") as oracle:
         key = ("CreateTopicsRequest", version)
-        check = conformance.Check(key, mine, oracle, findings, len(wires), seed=1)
+        check = Check(key, mine, oracle, findings, len(wires), seed=1)
         for wire, answer in zip(wires, check.read_by_java(wires), strict=True):
             check.damaged(wire, answer)
     assert findings.disagreements == []
@@ -114,8 +115,8 @@ def test_the_page_is_up_to_date() -> None:
     """All of docs/conformance.md but the numbers of values, which a whole run writes."""
     require_oracle()
     found = {}
-    for release in conformance.RELEASES:
-        findings = found[release] = conformance.Findings()
+    for release in RELEASES:
+        findings = found[release] = Findings()
         with JavaOracle(release) as oracle:
             for message in oracle.messages():
                 for version in range(message.lowest, message.highest + 1):
