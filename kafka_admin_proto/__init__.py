@@ -75,7 +75,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from kafka_admin_proto import messages
-    from kafka_admin_proto.classes import load_schemas
+    from kafka_admin_proto.loaded_schemas import load_schemas
     from kafka_admin_proto.messages import *  # noqa: F403  # for type checkers; at run time names are loaded when asked for
     from kafka_admin_proto.protocol.error_codes import ErrorCode, error_code
 
@@ -88,7 +88,7 @@ else:
     _MODULES = {
         "ErrorCode": f"{__name__}.protocol.error_codes",
         "error_code": f"{__name__}.protocol.error_codes",
-        "load_schemas": f"{__name__}.classes",
+        "load_schemas": f"{__name__}.loaded_schemas",
     }
 
     def __getattr__(name):

@@ -1,4 +1,4 @@
-"""What callers may give for numbers and bytes, and what they are told otherwise."""
+"""Checks of the numbers and bytes that callers pass; a wrong one raises an error that says why."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Buffer = bytes | bytearray | memoryview
 
 
 def integer_check(rule: str) -> Callable[[int], int]:
-    """A function that gives a number as an ``int``.
+    """A function that returns a number as an ``int``.
 
-    It raises TypeError, with the rule, for anything but an integer, bools included.
+    It raises TypeError, with the rule, for anything else; a bool is no integer here.
     """
 
     def check(number: int) -> int:
@@ -34,13 +34,13 @@ version_number: Callable[[int], int] = integer_check(
 
 
 def check_offset(data: bytes, offset: int) -> None:
-    """Raise ValueError for an offset outside the data, whose end is inside."""
+    """Raise ValueError for an offset outside the data; the end of the data is inside."""
     if not 0 <= offset <= len(data):
         raise ValueError(f"offset {offset} is outside the {len(data)} bytes of data")
 
 
 def as_bytes(data: Any) -> bytes:
-    """The data as ``bytes``; TypeError for a text, a number or a list of numbers."""
+    """The data as ``bytes``; raises TypeError for a text, a number or a list of numbers."""
     if type(data) is bytes:
         return data
     try:

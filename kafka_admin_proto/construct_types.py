@@ -1,7 +1,7 @@
-"""The classes of construct that the package derives from, with the types that construct ships not.
+"""The classes of construct that the package derives from, with types, which construct lacks.
 
-Without them a checker takes every class below for one that may have any attribute, and reports no
-misspelt one. At run time they are construct's own.
+Without these types a checker believes that every derived class may have any attribute, and reports
+no misspelt one. At run time the classes are construct's own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         def __init__(self, message: str = ..., path: str | None = ...) -> None: ...
 
     class SizeofError(ConstructError):
-        """A construct whose size depends on its value was asked for it."""
+        """The size of a construct was asked for, and it depends on the value."""
 
     class Construct:
         """What parses, builds and sizes one kind of data, by itself or inside another."""

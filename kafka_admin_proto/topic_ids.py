@@ -13,7 +13,7 @@ from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.wire.secrets import METADATA_TOPIC_ID as METADATA_TOPIC_ID
 from kafka_admin_proto.wire.types.fixed import uuid_from_text, uuid_to_text
 
-#: Stands for "no id": of a topic that is named by its name, or is older than topic ids.
+#: Stands for "no id": of a topic that a message names by its name, or that is older than topic ids.
 ZERO_TOPIC_ID = ZERO_UUID
 
 
@@ -36,8 +36,8 @@ def topic_id_to_text(topic_id: UUID) -> str:
 def random_topic_id() -> UUID:
     """An id for a new topic.
 
-    As Kafka does, none whose text starts with "-", which command lines take for an option. The
-    reserved ones cannot come up: they are no UUIDs of version 4.
+    As in Kafka, its text does not start with "-": command lines would take it for an option.
+    It is never a reserved id: those are no UUIDs of version 4.
     """
     while uuid_to_text(topic_id := uuid4()).startswith("-"):
         pass

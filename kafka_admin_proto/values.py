@@ -1,6 +1,6 @@
 """The base of all value classes and messages.
 
-Generated classes (``messages/``) and those made at run time (``classes.py``) derive from it.
+Generated classes (``messages/``) and those made at run time (``loaded_schemas.py``) derive from it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from kafka_admin_proto.placement.racks import RackBounds
 
 #: A replica goes from one broker to another in a partition: (from, partition, to).
 Step = tuple[int, int, int]
-#: In the place of a partition: the step is from a broker to the node of the load, or from it.
+#: Stands for the partition in a step from a broker to the node of the load, or back.
 _LOAD = -1
 #: What a step may add to the number of moved replicas, in the order of the columns of a table.
 _DELTAS = (-1, 0, 1)
@@ -50,14 +50,14 @@ class Exchange:
         self._bounds = bounds
         self._in_rack: list[list[int]] = []
         self._partitions_of: list[set[int]] = []
-        #: One unit of squared load weighs more than all the replicas there are.
+        #: One unit of squared load weighs more than all replicas together.
         self._unit = 2 * sum(map(len, chosen)) + 1
         self._table: list[int] = []
 
     def optimize(self, fewest_moves: int) -> None:
         """Make the assignment the best one; ``fewest_moves`` is a lower bound of its moves."""
         if max(self.load) - min(self.load) <= 1 and self._moves() <= fewest_moves:
-            return  # most are, and are not counted any further
+            return  # true of most assignments, which saves counting the rest
         self._in_rack = [self._count_racks(each) for each in self.chosen]
         self._partitions_of = [set() for _ in self.load]
         for partition, brokers in enumerate(self.chosen):

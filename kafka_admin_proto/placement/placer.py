@@ -316,7 +316,7 @@ def _leaders(
         leading.append({leader})
         # Where any leader is a new one, none of them costs more than another.
         home.append(frozenset({leader} if stays else candidates))
-    if max(load) - min(load) > 1:  # else they are even
+    if max(load) - min(load) > 1:  # otherwise the leaders are spread evenly already
         one = RackBounds((1,), (2,), 0)
         Exchange(
             leading, home=home, allowed=[tuple(sorted(each)) for each in chosen],

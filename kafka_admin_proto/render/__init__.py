@@ -1,1 +1,1 @@
-"""Values and definitions made readable: field rows, schema rows, masked bytes."""
+"""Values and definitions for readers: rows, masked bytes, explanations, pages and diagrams."""

@@ -1,11 +1,11 @@
-"""A frame explained to its last byte: each piece with what it is and what that means.
+"""A frame explained to its last byte: each piece of it, with its field, value and meaning.
 
     explanation = explain(frame.field_rows(), frame.data, message="CreateTopicsRequest")
     for row in explanation.rows: ...       # every byte of the frame is in exactly one of them
     for node in explanation.nodes(): ...   # the same as a tree, structs without bytes included
 
-The rows given may be finer than the wire types: whoever decodes what is inside a ``records``
-field puts rows with longer paths (``records.batches[0].crc``) in the place of that one.
+The rows that `explain` takes may be finer than the wire types: a caller that decodes the inside of
+a ``records`` field replaces its row by rows with longer paths (``records.batches[0].crc``).
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class ExplainedRow(msgspec.Struct, frozen=True, gc=False):
     """Bytes ``start`` to ``end`` (excluded) of a frame, and what they are.
 
     ``value`` is the field's JSON form, or words for one that is bytes or only a count or marker.
-    ``kind`` "fault" are the bytes at which decoding stopped, ``meaning`` then the reason; "damage"
-    are such bytes inside a field, behind which it goes on; "rest" are bytes that no field was read
+    ``kind`` "fault": the bytes at which decoding stopped, with the reason as ``meaning``. "damage":
+    such bytes inside a field, behind which decoding went on. "rest": bytes that no field was read
     from.
     """
 
@@ -119,11 +119,11 @@ def explain(
     error: KafkaAdminProtoError | None = None,
     topic_names: Mapping[UUID, str] | None = None,
 ) -> Explanation:
-    """The rows of a frame with their meanings, and what no row was made of.
+    """The rows of a frame with their meanings, and rows for the bytes that they leave out.
 
     Rows that are explained already stay as they are.
     ``message`` is the name of the body ("" for an unknown one) in ``dialect``, ``error`` why the
-    decoding stopped, ``topic_names`` what topic ids stand for as far as that is known.
+    decoding stopped, ``topic_names`` the names of the topic ids that are known.
     """
     words = _Words(message, dialect, {} if topic_names is None else topic_names)
     explained: list[ExplainedRow] = []
@@ -148,7 +148,7 @@ def explain(
     start, end = _fault_span(error, data, at)
     if at < start:
         explained.append(_rest(at, start, secret=secret))
-    hidden = secret and not _is_told(error, data[start:end])
+    hidden = secret and not _is_quoted(error, data[start:end])
     explained.append(_fault(error, start, end, hidden))
     if end < len(data):
         explained.append(_rest(end, len(data), secret=secret))
@@ -167,14 +167,14 @@ def _fault(error: KafkaAdminProtoError, start: int, end: int, secret: bool) -> E
     return ExplainedRow(start, end, path, error.expected, None, error.fault, "fault", secret)
 
 
-def _is_told(error: KafkaAdminProtoError, prefix: bytes) -> bool:
-    """Whether the reason itself quotes the length that these bytes are: then they hide nothing."""
+def _is_quoted(error: KafkaAdminProtoError, prefix: bytes) -> bool:
+    """Whether the reason quotes the length in these bytes: a mask would hide nothing."""
     if not isinstance(error, DecodeError) or not 0 < len(prefix) <= VARINT_BYTES:
         return False
     if error.expected.startswith("COMPACT_"):
         try:
             number = varint_at(prefix, 0)[0] - 1
-        except IndexError:  # it is not whole, so that no reason quotes it
+        except IndexError:  # the length is cut off, so that no reason quotes it
             return False
     else:
         number = int.from_bytes(prefix, "big", signed=True)
@@ -182,7 +182,7 @@ def _is_told(error: KafkaAdminProtoError, prefix: bytes) -> bool:
 
 
 def _fault_span(error: KafkaAdminProtoError, data: bytes, at: int) -> tuple[int, int]:
-    """The bytes to blame: a length that lies is its bytes, anything else all that is left.
+    """The bytes to blame: those of a wrong length; for any other fault, all bytes that are left.
 
     Never before ``at``, where the rows end.
     """
@@ -216,7 +216,7 @@ class _Words:
         if not row.secret:
             parts = [self._of_field(row), _of_encoding(row, data)]
             if value is not None and row.type.endswith(_BYTES):
-                value = size(len(value) // 2)  # the hex would be the bytes once more
+                value = size(len(value) // 2)  # the row shows its bytes in hex already
         meaning = "; ".join(filter(None, parts))
         return ExplainedRow(
             row.start, row.end, row.path, row.type, value, meaning, secret=row.secret
@@ -232,7 +232,7 @@ class _Words:
         return "" if read is None else read(row.value)
 
     def _reader(self, path: str, row: FieldRow) -> Callable[[Any], str] | None:
-        """What puts the values of a field into words; ``row`` is one of its rows."""
+        """A function that puts the values of a field into words; ``row`` is one of its rows."""
         if _is_container(row.type):
             return None
         if path == "size":
@@ -278,7 +278,7 @@ def _is_container(type_: str) -> bool:
 
 
 def _of_encoding(row: FieldRow, data: bytes) -> str:
-    """What the bytes of a length, a count, a null marker or a tag say."""
+    """The meaning of the bytes of a length, a count, a null marker or a tag."""
     value, kind = row.value, row.type
     if kind in _PLAIN:
         return ""
@@ -338,7 +338,7 @@ def _error_words(code: int, dialect: str) -> str:
 def nodes_of(rows: Iterable[ExplainedRow]) -> list[Node]:
     """The tree of rows that are in the order of their bytes, parents before their children."""
     nodes: list[Node] = []
-    above: list[Node] = []  # the last node and those it is in
+    above: list[Node] = []  # the last node and the nodes around it
     end = 0
     for row in rows:
         path, start = row.path, row.start
@@ -351,7 +351,7 @@ def nodes_of(rows: Iterable[ExplainedRow]) -> list[Node]:
             above.pop().end = end
             inside = ""
         label = path
-        if row.kind == "fault":  # stands alone: what it is in has no more rows
+        if row.kind == "fault":  # stands alone: the struct around it has no more rows
             while above:
                 above.pop().end = end
         elif inside and path[within] == "." and path[within + 1 :].isidentifier():

@@ -1,7 +1,7 @@
-"""Field scans: error codes, topic ids and invalid text of a value, wherever in it they are.
+"""Field scans: the error codes, topic ids and invalid texts of a value, at any depth.
 
-Asked for each frame of a capture, so that a function is made for each message and version, which
-looks at nothing else.
+Each frame of a capture is scanned, so that a function is compiled for each message and version; it
+looks only at the fields that may hold one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kafka_admin_proto.wire.types.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
 
 Kind = Literal["error codes", "topic ids", "texts"]
-#: Loops inside each other that Python compiles; no message of Kafka's comes near.
+#: How many nested loops Python compiles; no message of Kafka's has nearly as many.
 _DEEPEST = 18
 
 
@@ -47,7 +47,7 @@ def topic_ids(codec: Codec[Any], value: Any) -> list[UUID]:
 
 
 def has_invalid_utf8(codec: Codec[Any], value: Any) -> bool:
-    """Whether some text was not UTF-8 on the wire: it has surrogates in the place of bytes."""
+    """Whether a text was not UTF-8 on the wire: it has surrogates in the place of such bytes."""
     collect = _collector(codec, "texts")
     if collect is None:
         return False
@@ -61,7 +61,7 @@ _Collector = Callable[[Any, Callable[[Any], object]], None]
 
 @lru_cache(maxsize=4096)
 def _collector(codec: Codec[Any], kind: Kind) -> _Collector | None:
-    """The function that collects what is wanted; None where a message has no such field."""
+    """The function that collects values of that kind; None for a message without such fields."""
     lines = _ScanLines(kind).visit(codec.grammar, _Place("", "x", 1))
     if not lines:
         return None
@@ -84,7 +84,7 @@ class _Place(NamedTuple):
 
 
 class _ScanLines(Visitor[_Place, list[str]]):
-    """The lines that look at a field, none where nothing in it is wanted."""
+    """The lines of code that look at a field; none for a field that cannot hold such a value."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind

@@ -36,7 +36,7 @@ class FieldRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class _ShownValue(Visitor[Any, Any]):
-    """What a row has for the value of a span, which is the context."""
+    """The value that a row shows for a span; the context is the value of the span."""
 
     def array(self, wire_type: Array, context: Any) -> Any:
         return None if context is None else f"{context} item{'s' * (context != 1)}"
@@ -73,16 +73,16 @@ class _Collector:
         self.rows.append(FieldRow(path, start, end, wire_type.describe(), shown, secret))
 
     def non_canonical(self, path: str, offset: int, fault: str) -> None:
-        """Rows show what is there; whether it is canonical is ``Codec.non_canonical``'s answer."""
+        """Rows do not show this; ``Codec.non_canonical`` does."""
 
 
 def field_rows(
     codec: Codec[Any], data: bytes, offset: int = 0, *, prefix: str = "", mask: bool = True
 ) -> tuple[list[FieldRow], str | None]:
-    """The rows of a message that starts at ``offset``, and the problem that ended the reading.
+    """The rows of a message that starts at ``offset``, and the problem that ended decoding.
 
-    ``prefix`` goes in front of each path. Bytes after a problem make a last row without a type;
-    they may be anything, and count as a secret.
+    ``prefix`` goes in front of each path. Bytes after a problem make a last row without a type; it
+    counts as a secret, because any field may be in it.
     """
     collector = _Collector()
     problem = None
@@ -102,7 +102,7 @@ def field_rows(
 def secret_spans(codec: Codec[Any], data: bytes, offset: int) -> list[tuple[int, int]]:
     """Where the secrets of a message that starts at ``offset`` stand: (start, end) pairs.
 
-    What is left after the message, or after the place where reading failed, counts as one.
+    The bytes after the message, or after the place where decoding failed, count as one.
     """
     collector = _SecretCollector(offset)
     with contextlib.suppress(DecodeError):
@@ -111,7 +111,7 @@ def secret_spans(codec: Codec[Any], data: bytes, offset: int) -> list[tuple[int,
 
 
 class _SecretCollector:
-    """An observer that keeps nothing but the places of secrets."""
+    """An observer that keeps only the places of secrets."""
 
     def __init__(self, offset: int) -> None:
         self.spans: list[tuple[int, int]] = []

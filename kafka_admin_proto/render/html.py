@@ -18,12 +18,12 @@ from kafka_admin_proto.render.markup import page_template
 from kafka_admin_proto.render.meanings import size
 from kafka_admin_proto.render.text import printable
 
-#: Stands in the template where the frames go.
+#: Marks the place of the frames in the template.
 _FRAMES = "<!-- frames -->"
-#: What a node is, as the script numbers it.
+#: The kinds of nodes, by the number that the script knows them by.
 _KINDS = {"field": 0, "fault": 2, "rest": 3, "damage": 5}
 _GROUP, _SECRET = 1, 4
-#: Of one frame: what a browser shows without effort. Beyond it the page says what is left out.
+#: Nodes of one frame that a browser shows without effort; the page says how many it leaves out.
 MOST_BYTES = 4 << 20
 MOST_ROWS = 400_000
 
@@ -53,7 +53,7 @@ def html_page(frames: Iterable[PageFrame]) -> Iterator[str]:
 def _frame_block(frame: PageFrame) -> str:
     content = _content(frame.explanation)
     text = json.dumps(content, separators=(",", ":"))
-    for character in "<>&":  # whatever a string says, no tag can end or begin
+    for character in "<>&":  # so that no string ends or begins a tag
         text = text.replace(character, f"\\u{ord(character):04x}")
     attributes = {
         "data-number": str(frame.number),
@@ -65,7 +65,7 @@ def _frame_block(frame: PageFrame) -> str:
 
 
 def _content(explanation: Explanation) -> dict[str, Any]:
-    """What the script reads.
+    """The data of a frame for the script.
 
     ``nodes`` has four numbers for each node: how many bytes it has apart from those of the nodes
     in it, then its shape, and its value and meaning in ``texts``. ``shapes`` are depth, label,
@@ -105,7 +105,7 @@ def _content(explanation: Explanation) -> dict[str, Any]:
 
 
 def _shortened(rows: tuple[ExplainedRow, ...]) -> tuple[Sequence[ExplainedRow], list[str]]:
-    """The rows that a browser can hold, with one for those in the middle; and what that is.
+    """The rows that a browser can hold, one of them for those left out, and their count in words.
 
     The place where decoding stopped stays.
     """

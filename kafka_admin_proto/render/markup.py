@@ -1,4 +1,4 @@
-"""Text that goes into markup, and pages whose own policy lets nothing but their own script run."""
+"""Text that goes into markup, and pages whose policy lets only their own script run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_admin_proto.render.text import printable
 
 
 def escaped(text: str, *, lines: bool = False) -> str:
-    """The text for a place in markup or in a quoted attribute; nothing in it steers or hides.
+    """The text for a place in markup or in a quoted attribute; it cannot steer the page or hide.
 
     ``lines`` keeps line ends.
     """

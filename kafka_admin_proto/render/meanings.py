@@ -21,7 +21,7 @@ from kafka_admin_proto.schema.names import python_name
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
-#: What stands for "no limit".
+#: The number that means "no limit".
 _INT32_MAX, _INT64_MAX = (1 << 31) - 1, (1 << 63) - 1
 
 
@@ -56,7 +56,7 @@ class Meaning(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return in_words(value) if in_words is not None else ""
 
     def name(self, number: int) -> str:
-        """The number's name alone, without what is said about it; "" where it has none."""
+        """The number's name alone, without its explanation; "" where it has none."""
         return self.values.get(str(number), "").partition(":")[0]
 
 
@@ -105,7 +105,7 @@ def timestamp(milliseconds: int) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes: "512 bytes", "1.5 kB", "50 MiB" where it is a round one of those."""
+    """A number of bytes: "512 bytes", "1.5 kB", "50 MiB" where it is a round number of these."""
     if count < 0:
         return ""
     if count == _INT32_MAX:

@@ -1,7 +1,7 @@
-"""Plots as inline SVG that fits any width: places are percentages, letters keep their size.
+"""Plots as inline SVG that fits any width: positions are percentages, letters keep their size.
 
 Each mark has its numbers as a text for pointers, keys and screen readers (``data-tip``). Colours
-are classes ``s0`` to ``s8``, which the page gives meaning in light and dark.
+are classes ``s0`` to ``s8``, whose light and dark colours the page's style defines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kafka_admin_proto.render.markup import escaped
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = 1_000_000
-#: Seconds that people count time in.
+#: Widths of a column in seconds: units of time that people use, and parts of them.
 _STEPS = (
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400,
     2 * 86_400, 7 * 86_400, 30 * 86_400, 91 * 86_400, 365 * 86_400,
@@ -24,9 +24,9 @@ _STEPS = (
 MOST_COLUMNS = 96
 _HEIGHT, _AXIS, _TOP = 190, 22, 18
 _ROW, _BAR = 44, 14
-#: Parts of a bar's length that are left for the number behind it.
+#: The share of the width that the longest bar takes; the number behind it needs the rest.
 _ROOM = 0.78
-#: Of what stands in the label above a bar.
+#: Characters of the label above a bar.
 _LABEL = 64
 
 
@@ -182,7 +182,7 @@ def ranges(title: str, names: Sequence[str], rows: Sequence[Range]) -> str:
             _label(y, row.label),
             f'<line class="span" x1="{first:.3f}%" x2="{last:.3f}%" y1="{middle}" y2="{middle}"/>',
         ]
-        # The first one last, so that it is on top where all are the same.
+        # The first one is drawn last, so that it is on top where all are equal.
         for which in reversed(range(len(names))):
             marks.append(
                 f'<circle class="s{which}" cx="{place(row.values[which]):.3f}%" cy="{middle}" '

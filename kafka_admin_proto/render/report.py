@@ -1,7 +1,7 @@
 """A report as one page for a browser: sections of sentences, plots and tables, no network.
 
-The page is ``page/report.html`` with ``report.css`` and ``report.js`` put into it. All of it is
-there without the script, which adds the numbers at the pointer, keys, filters and sorting.
+The page is ``page/report.html`` with ``report.css`` and ``report.js`` put into it. The page is
+complete without the script, which adds the numbers at the pointer, keys, filters and sorting.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A definition as rows: one a field, nested ones indented below their struct."""
+"""A definition as rows: one for each field, nested fields indented below their struct."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_admin_proto.schema.versions import VersionRange
 
 
 class SchemaRow(msgspec.Struct, frozen=True):
-    """One field: ``depth`` 0 for the message's own; texts are empty where there is nothing to say.
+    """One field; ``depth`` is 0 for the message's own fields, and texts may be empty.
 
     ``name`` is the definition's, ``attribute`` the Python one.
     """
@@ -45,7 +45,7 @@ def schema_rows(spec: MessageSpec, version: int | None = None) -> list[SchemaRow
 
 
 def field_notes(field: FieldSpec) -> list[str]:
-    """What else there is to say of a field, a few words each: entity, map key, secret, ..."""
+    """The other properties of a field, a few words each: entity, map key, secret, ..."""
     notes = [field.entity_type] if field.entity_type else []
     if field.map_key:
         notes.append("map key")

@@ -1,9 +1,9 @@
-"""A sequence diagram: nodes as columns, messages as arrows between them, one row after the other.
+"""A sequence diagram: nodes as columns, messages as arrows between them, in rows.
 
 ``sequence_page`` is one page for a browser, ``page/sequence.html`` with its style and script put
-into it; without the script the diagram is there, without the fields at the pointer.
-``sequence_svg`` is the diagram alone, as a picture for a document. Places are percentages, so that
-a diagram fits any width; letters keep their size.
+into it; without the script it has the diagram, but no fields at the pointer.
+``sequence_svg`` is the diagram alone, as a picture for a document. Positions are percentages, so
+that a diagram fits any width; letters keep their size.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from kafka_admin_proto.render.markup import escaped, page_file, page_template
 from kafka_admin_proto.render.text import printable
 
 _TITLE = "<!-- title -->"
-#: Rows of a page and of a picture: what is beyond is left out, which a sentence says.
+#: The most rows of a page and of a picture; a sentence says how many are left out.
 MOST_ROWS = 3000
 #: Heights in pixels.
 _ROW, _HEAD, _LINE = 26, 30, 18
-#: Per cent of the width that times have on the left.
+#: Per cent of the width, on the left, for the times.
 _TIMES = 8.0
 #: Characters of a note, and of a line of a picture's sentences.
 _NOTE, _SENTENCE = 64, 100
@@ -31,7 +31,7 @@ _PICTURE_WIDTH = 860
 
 #: - ``step``: a sentence across all columns
 #: - ``message``: an arrow from one column to another; ``lost`` ones end halfway
-#: - ``note``: a text beside a column; ``event``: one that is more than words, as a crash
+#: - ``note``: a text beside a column; ``event``: a note of a change of the node, such as a crash
 RowKind = Literal["step", "message", "lost", "note", "event"]
 
 
@@ -58,7 +58,7 @@ class SequenceRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagram(msgspec.Struct, frozen=True, kw_only=True):
-    """A diagram: what it is called and about, the names of its columns, what colours mean."""
+    """A diagram: title, a sentence about it, names of the columns, meanings of the colours."""
 
     title: str
     about: Sequence[str]
@@ -95,7 +95,7 @@ def sequence_page(diagram: Diagram) -> Iterator[str]:
 def sequence_svg(diagram: Diagram) -> str:
     """The diagram as a picture of its own, light or dark as its reader's screen.
 
-    Between two notes a message that is repeated stands there once, with its count.
+    A message that is repeated between two notes is drawn once, with its count.
     """
     y = 0
     parts = []
@@ -252,7 +252,7 @@ def _legend(colours: Sequence[str]) -> str:
 
 
 def _data(columns: Sequence[str], rows: Sequence[SequenceRow]) -> str:
-    """What the script reads: for each row title, fields and the states that change there."""
+    """The data for the script: of each row title, fields and the states that change there."""
     content: dict[str, Any] = {
         "columns": [printable(each) for each in columns],
         "rows": [
@@ -269,6 +269,6 @@ def _data(columns: Sequence[str], rows: Sequence[SequenceRow]) -> str:
         ],
     }
     text = json.dumps(content, separators=(",", ":"))
-    for character in "<>&":  # whatever a string says, no tag can end or begin
+    for character in "<>&":  # so that no string ends or begins a tag
         text = text.replace(character, f"\\u{ord(character):04x}")
     return f'<script type="application/json" id="data">{text}</script>'

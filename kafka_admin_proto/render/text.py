@@ -1,4 +1,4 @@
-"""Text from the wire made safe to show: nothing in it can steer a terminal or hide."""
+"""Text from the wire made safe to show: it cannot steer a terminal or hide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 
 def printable(text: str) -> str:
-    """The text with all that a terminal would obey or hide as an escape (``\\x1b``)."""
+    """The text; a character that a terminal would obey or hide is an escape (``\\x1b``)."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -19,7 +19,7 @@ def compact_json(value: Any) -> str:
     """One line of JSON, safe on a terminal; escapes inside strings stay valid JSON."""
     try:
         text = msgspec.json.encode(value).decode()
-    except (UnicodeEncodeError, OverflowError):  # what no bytes stand behind
+    except (UnicodeEncodeError, OverflowError):  # characters that stand for no bytes
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if text.isprintable():
         return text

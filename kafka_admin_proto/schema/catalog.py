@@ -32,7 +32,7 @@ def _read_kip(text: str, *, file: str, dialect: str) -> MessageSpec:
     return read_kip(text, file=file, dialect=dialect)
 
 
-#: How definition files of that ending are read.
+#: The ending of a definition file → the reader of its text.
 READERS = {".json": read_message, ".kip": _read_kip}
 
 
@@ -69,7 +69,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
         return version in _range(self.flexible_versions)
 
 
-#: Asked for each record of a log, there are a few dozen different ones.
+#: Cached, because each record of a log asks for it, and there are a few dozen distinct texts.
 _range = lru_cache(maxsize=1024)(VersionRange.parse)
 
 
@@ -98,7 +98,7 @@ class Catalog:
         )
         self._dialects = {name: _Dialect(entries) for name, entries in index.items()}
         self._overlay: dict[str, MessageOverlay] | None = None
-        #: Counts what was loaded: whatever was found before may be another message now.
+        #: Grows with each load: a name found before may stand for another message now.
         self.generation: int = 0
 
     def dialects(self) -> list[str]:
@@ -219,9 +219,9 @@ def catalog() -> Catalog:
     for folder in (package / "schemas", package.parent / "schemas"):
         if folder.is_dir():
             return Catalog(folder)
-    # From inside a zip file, as Spark ships packages to its workers, what this gives is no Path,
-    # and does what is asked of one here.
-    from importlib import resources  # loads 30 modules, which nobody else needs
+    # The package is inside a zip file, as Spark ships packages to its workers. What `files` returns
+    # is no Path, but has the methods of a Path that a Catalog calls.
+    from importlib import resources  # loads 30 modules, which only this case needs
 
     return Catalog(cast(Path, resources.files("kafka_admin_proto") / "schemas"))
 

@@ -1,4 +1,4 @@
-"""Two messages side by side: what differs on the wire, field by field, and whether bytes can."""
+"""Two messages compared: what differs on the wire, field by field, and when their bytes differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_admin_proto.schema.scalars import SCALARS
 #: Values for ``Difference.bytes_differ`` beside a condition.
 NEVER, ALWAYS = "never", "always"
 
-#: Bytes of the fixed types: types of one size differ in their meaning only.
+#: The size of each fixed type: types of the same size differ only in what their bytes mean.
 _SIZES = {row.name: calcsize(f">{row.code}") for row in SCALARS.values() if row.code}
 
 

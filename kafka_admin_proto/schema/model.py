@@ -18,8 +18,8 @@ from kafka_admin_proto.schema.versions import VersionRange
 MESSAGE_TYPES = (
     "request", "response", "header", "data", "metadata", "coordinator-key", "coordinator-value",
 )  # fmt: skip
-#: A message has at most so many fields, and so many levels of structs, once its structs are put in
-#: the place of their names; Kafka's own reach 100 and five.
+#: The most fields and the most levels of structs of a message in which each struct stands in the
+#: place of its name. Kafka's own messages reach 100 fields and five levels.
 MAX_FIELDS, MAX_DEPTH = 10_000, 40
 LISTENERS = ("zkBroker", "broker", "controller")
 

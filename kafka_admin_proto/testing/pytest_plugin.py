@@ -3,9 +3,9 @@
     def test_mine(kafka_cluster):
         client = connect(kafka_cluster.bootstrap_servers)
 
-``kafka_session_cluster`` is kept for the run, or for a worker's part of it with pytest-xdist. What
-both are made with is the fixture ``kafka_cluster_settings``, to be overridden: keyword arguments
-of ``kafka_admin_proto.server.Cluster``. Each cluster runs in a thread of its own, so that the event
+``kafka_session_cluster`` is kept for the run, or for a worker's part of it with pytest-xdist.
+Override the fixture ``kafka_cluster_settings`` to change both: it returns keyword arguments of
+``kafka_admin_proto.server.Cluster``. Each cluster runs in a thread of its own, so that the event
 loops of tests do not matter to it.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def kafka_cluster_settings() -> dict[str, Any]:
-    """How clusters are made; one broker of the newest release unless overridden."""
+    """The arguments of each cluster; one broker of the newest release unless overridden."""
     return {}
 
 

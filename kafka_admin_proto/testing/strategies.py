@@ -57,7 +57,7 @@ def messages(
 def messages(
     message: type[Message] | str, version: int, *, dialect: str = "kafka", unknown_tags: bool = True
 ) -> st.SearchStrategy[Any]:
-    """Values of that message that ``version`` can carry; what it lacks is at its default.
+    """Values of that message that ``version`` can carry; other fields are at their defaults.
 
     ``unknown_tags`` also draws tagged fields that no definition knows, in flexible versions.
     """

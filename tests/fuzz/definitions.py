@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kafka_admin_proto.classes import make_classes
 from kafka_admin_proto.errors import DecodeError, PartitionMetadataError, SchemaError
+from kafka_admin_proto.loaded_schemas import make_classes
 from kafka_admin_proto.records.segments.partition_metadata import PartitionMetadata
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.kafka_json.reader import read_message

@@ -27,7 +27,7 @@ from kafka_admin_proto import (
     codec,
     load_schemas,
 )
-from kafka_admin_proto.classes import make_classes
+from kafka_admin_proto.loaded_schemas import make_classes
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import (
     FrameReader,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 from kafka_admin_proto import Codec, SchemaError, UnsupportedVersionError, codec, load_schemas
-from kafka_admin_proto.classes import make_classes
+from kafka_admin_proto.loaded_schemas import make_classes
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.layout import layout
 from kafka_admin_proto.schema.names import messages_package, python_name

@@ -23,7 +23,7 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.classes import (
+from kafka_admin_proto.loaded_schemas import (
     attribute_name,
     has_floats,
     has_unknown_tags,

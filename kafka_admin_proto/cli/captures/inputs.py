@@ -26,12 +26,12 @@ from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.sources import FORMATS, read_frames
-from kafka_admin_proto.classes import load_schemas
 from kafka_admin_proto.cli.captures.filters import Filter, Instant, Shown, api_keys
 from kafka_admin_proto.cli.captures.live import Live, LiveInput
 from kafka_admin_proto.cli.captures.progress import Progress
 from kafka_admin_proto.cli.logs.segments import SEGMENT, is_segment
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
+from kafka_admin_proto.loaded_schemas import load_schemas
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.render.text import printable
 from kafka_admin_proto.schema.catalog import catalog

@@ -16,10 +16,11 @@ from kafka_admin_proto.schema.fields import FieldSpec, FieldType, StructSpec
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.versions import VersionRange
 
-#: Stands for the type of a field that does not read, where a reader goes on.
+#: The type of a field whose own type cannot be read, for a reader that goes on.
 _UNREADABLE = FieldType("bytes")
 _Spec = TypeVar("_Spec", FieldSpec, StructSpec, MessageSpec)
-#: A string that does not end counts as one: its quotes must not each start a search of their own.
+#: A string without an end counts as a string; otherwise each of its quotes would start a search of
+#: its own.
 _COMMENT_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _MESSAGE_KEYS = (
     "apiKey", "type", "listeners", "name", "about", "validVersions", "deprecatedVersions",
@@ -91,13 +92,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class DefinitionReader:
-    """Reads a parsed definition; what breaks a rule is raised, at the first place.
+    """Reads a parsed definition; raises SchemaError for the first fault.
 
-    Subclasses may go on instead (`fault`), and then get specs that break rules.
+    A subclass may override `fault` to go on instead, and then gets specs that break rules.
     """
 
     def fault(self, error: SchemaError, data: Any, key: str = "") -> None:
-        """Take a fault in the JSON object ``data``, at that key, or of the object as a whole."""
+        """Handle a fault in the JSON object ``data``: of a key, or of the whole object ("")."""
         raise error
 
     def message(self, data: Any, file: str, dialect: str) -> MessageSpec:
@@ -106,7 +107,7 @@ class DefinitionReader:
         try:
             valid = keys.versions("validVersions", required=True)
             flexible = keys.versions("flexibleVersions")
-            # Requests that a release has removed keep their file, with nothing else in it.
+            # Requests that a release has removed keep their file, without flexible versions.
             if flexible is None and not valid.empty:
                 fault = 'the message has no "flexibleVersions"'
                 self.fault(SchemaError(fault, 'add it; "0+" for a new message'), keys.data)
@@ -204,7 +205,7 @@ def _inside_once(error: SchemaError, name: str) -> SchemaError:
 class _Keys:
     """One JSON object, its keys checked against the notation's and read by type.
 
-    What is wrong goes to the reader; where that goes on, the key counts as left out.
+    A fault goes to the reader; if the reader goes on, the key counts as left out.
     """
 
     def __init__(
@@ -246,7 +247,7 @@ class _Keys:
     @overload
     def versions(self, key: str, *, required: bool = False) -> VersionRange | None: ...
     def versions(self, key: str, *, required: bool = False) -> VersionRange | None:
-        """Those of a key; None, or none at all where they are ``required``, if it is not there."""
+        """The versions under a key. If it is missing: None, or no versions where ``required``."""
         text = self.text(key, "")
         if not text.strip():
             if required:

@@ -1,4 +1,4 @@
-"""The fields that grammars give, version by version → one definition over all versions."""
+"""One definition over all versions, made of the fields that each version's grammar gives."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 
 ``CreateTopics Request (Version: 0) => [topics] timeout`` heads a message; lines such as
 ``topics => name [configs]`` define its parts, indented below whoever uses them, or flat in the
-older form (``TopicName => string``). Read are also the marks of the guides: ``_tagged_fields``
-and ``TAG_BUFFER``, ``name<tag: 0>``, ``?`` for what may be null, ``(name)`` for a compact array
-and braces around structs, and what a wiki puts around it all: prose, bullets, no-break spaces,
-``*`` behind a name that a revision has changed.
+older form (``TopicName => string``). The marks of the guides are read too: ``_tagged_fields`` and
+``TAG_BUFFER``, ``name<tag: 0>``, ``?`` in front of a nullable part, ``(name)`` for a compact array,
+braces around structs. So is what a wiki adds: prose, bullets, no-break spaces, ``*`` behind a name
+that a revision has changed.
 
 This module reads the lines; `kip.reader` finds out what they mean together.
 """
@@ -43,11 +43,11 @@ def _types() -> dict[str, GrammarType]:
     return found
 
 
-#: The guide's names of the types; the older notation writes them small.
+#: The guide's names of the types; the older notation has them in small letters.
 TYPES = _types()
-#: Names that texts use besides.
+#: Names that some texts give to types → the guide's names.
 _ODD_TYPES = {"BOOL": "BOOLEAN"}
-#: At the end of a struct: its version is a flexible one (KIP-482).
+#: Names at the end of a struct that say: this version is flexible (KIP-482).
 TAGGED_FIELDS = ("_tagged_fields", "TAG_BUFFER")
 
 
@@ -251,7 +251,7 @@ def _read_items(production: Production, line: str, position: int) -> None:
 def _close(
     stack: list[list[Item]], line: int, column: int, nullable: bool, tag: int | None
 ) -> None:
-    """Turn what stands between a bracket and its partner into one item."""
+    """Replace the items between two brackets by one item."""
     inside = stack.pop()
     if not inside:
         raise SchemaError("an array of nothing", "name its elements", field=str(column))

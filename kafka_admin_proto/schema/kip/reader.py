@@ -1,8 +1,8 @@
 """Grammars of the proposals' notation → message definitions.
 
-A name means what the nearest definition says: below the line that uses it, else below one of the
-lines around that, as far as the message's own. Texts have slips; each is reported, and read in
-the one way that ``docs/kip-notation.md`` states, so that the proposals themselves are input.
+A name refers to its nearest definition: one below the line that uses the name, else one below a
+line around that, out to the message's own line. Texts have slips; each is reported, and read in the
+one way that ``docs/kip-notation.md`` states, so that the proposals can be read as they are.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class _Resolver:
         productions = [header, *header.below()]
         self._size = 0
         self._pair_strays(productions)
-        self._check_twice(productions)
+        self._note_duplicates(productions)
         fields = self._fields(header)
         for production in productions[1:]:
             if id(production) not in self.used:
@@ -171,7 +171,7 @@ class _Resolver:
                           f"{production.name} names {item.name}, and {stray.name} is defined",
                           f"read as {item.name}")  # fmt: skip
 
-    def _check_twice(self, productions: list[Production]) -> None:
+    def _note_duplicates(self, productions: list[Production]) -> None:
         for production in productions:
             seen: set[str] = set()
             for child in production.children:

@@ -20,7 +20,7 @@ from kafka_admin_proto.schema.slip import Slip
 _Spec = TypeVar("_Spec", FieldSpec, StructSpec, MessageSpec)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _RULE = "definition"
-#: Keys without which the rules between fields cannot be looked at; "" is a key that is missing.
+#: Keys without which the rules between fields cannot be checked; "" is a key that is missing.
 _NEEDED = frozenset(
     {
         "", "name", "type", "versions", "fields", "commonStructs", "tag", "taggedVersions",
@@ -32,8 +32,8 @@ _NEEDED = frozenset(
 def lint_definition(text: str) -> list[Slip]:
     """Every slip, in the order of the text.
 
-    Rules between the fields of a message are looked at once the names, types, versions and tags of
-    all can be read: without them others would seem to break these rules.
+    Rules between the fields of a message are checked if the names, types, versions and tags of all
+    fields can be read: without these, sound fields would seem to break the rules.
     """
     reader = _LintReader(text)
     try:
@@ -123,9 +123,9 @@ class _LintReader(DefinitionReader):
         self.slips: set[Slip] = set()
         #: The names of the structs and fields around what is being read.
         self._path: list[str] = []
-        #: Where the object began that was read last: faults of what is no object are said there.
+        #: Where the last object begins: the place of a fault of a value that is no object.
         self._place = 0
-        #: The objects of which something that is needed could not be read.
+        #: The objects with a fault in one of the `_NEEDED` keys.
         self._broken: set[int] = set()
 
     def slip(self, place: int, error: SchemaError) -> None:
@@ -171,7 +171,7 @@ class _LintReader(DefinitionReader):
 
     def check_tags(self, spec: MessageSpec, data: Any) -> None:
         if not self._broken:
-            with contextlib.suppress(SchemaError):  # of a struct, and known by now
+            with contextlib.suppress(SchemaError):  # the struct reports its own faults
                 super().check_tags(spec, data)
 
     def _enter(self, data: Any) -> None:

@@ -1,7 +1,7 @@
-"""Definitions loaded at run time, and their value classes, which no generator wrote.
+"""Definitions that are loaded at run time, and value classes made of them on the fly.
 
 The classes are what ``tools/definitions/generate.py`` writes for shipped messages: the same bases,
-attributes, defaults and marks; a test holds the two equal.
+attributes, defaults and marks; `tests/schema/test_load_schemas.py` holds the two equal.
 """
 
 from __future__ import annotations
