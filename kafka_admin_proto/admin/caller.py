@@ -1,6 +1,7 @@
-"""What the operations need of a client: send a request to the right broker and get its answer.
+"""The interface that operations send requests by: ``Caller``, with what it takes and returns.
 
-`session.Session` implements it; the operations know nothing else of the network.
+`session.session.Session` implements it. Operations use nothing else of the network, so that tests
+run them without one.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class Reply(msgspec.Struct, Generic[_R], frozen=True):
     """An answer, and what the client did to get it.
 
     ``maybe_repeated`` says that an earlier attempt was sent and its answer lost, so that the
-    broker may have seen this request twice: TOPIC_ALREADY_EXISTS may then be our own doing.
+    broker may have seen this request twice: TOPIC_ALREADY_EXISTS may then mean that the earlier
+    attempt created the topic.
     """
 
     body: _R
@@ -51,15 +53,15 @@ class Reply(msgspec.Struct, Generic[_R], frozen=True):
 
 
 class Caller(ABC):
-    """Requests to the cluster."""
+    """Sends requests to the brokers of one cluster."""
 
     #: Seconds for all attempts of a call without a timeout of its own.
     default_timeout: float = 60.0
     #: Whether the cluster is its controllers: the client was started from them.
     asks_controllers: bool = False
-    #: Whose messages are sent where there are such: Kafka's, or a draft's.
+    #: "kafka", or the draft of KIP-4 whose messages are sent where it has them.
     dialect: str = "kafka"
-    #: Pauses between attempts; `retry.retry_items` uses them for single items.
+    #: Pauses between attempts of a call, and between those of an operation's single items.
     backoff: Backoff = Backoff()
 
     @abstractmethod
@@ -98,9 +100,9 @@ class Caller(ABC):
     ) -> Reply[_R]:
         """The answer of the broker that an item belongs to, as far as the caller knows.
 
-        There is one attempt, for another one may have to go elsewhere: a connection that fails
-        raises at once, and a transient error_code is in the answer. ``operations.routing`` finds
-        the broker anew and asks there. Otherwise as ``call``.
+        There is one attempt, because a second one may have to go to another broker: a connection
+        that fails raises at once, and a transient error_code is left in the answer.
+        ``operations.common.routing`` then looks the broker up again. Otherwise as ``call``.
         """
         return await self.call(request, response, to=to, timeout=timeout, versions=versions)
 
@@ -108,13 +110,13 @@ class Caller(ABC):
     async def brokers(
         self, *, refresh: bool = False, timeout: float | None = None
     ) -> Mapping[int, Broker]:
-        """The live brokers by id, as the client knows them, or read anew."""
+        """The live brokers by id, as the client last read them; ``refresh`` reads them again."""
 
     @abstractmethod
     async def versions(
         self, broker: int | Target = Target.ANY, *, timeout: float | None = None
     ) -> Mapping[int, VersionRange]:
-        """What a broker speaks, by api key."""
+        """The versions that a broker supports, by api key."""
 
     @abstractmethod
     async def call_all(

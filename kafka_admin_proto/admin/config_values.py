@@ -1,6 +1,7 @@
-"""Values of configs compared: brokers show the text of what they read, not the text they were sent.
+"""Comparison of config values: a broker describes a value in its own spelling.
 
-"0.50" comes back as "0.5", "TRUE" as "true", "compact, delete" as "compact,delete".
+A config that was set to "0.50" is described as "0.5", "TRUE" as "true", "compact, delete" as
+"compact,delete".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What can go wrong between a client and a cluster.
 
-The tree is drawn in `kafka_admin_proto.errors`. Each says in a sentence what failed and what to do.
+The tree is drawn in `kafka_admin_proto.errors`. Each message says what failed and what to do.
 
 Names of Kafka's own errors (TOPIC_ALREADY_EXISTS) appear in BrokerError and in results only:
 errors of the client never carry a name of the server's.
@@ -13,7 +13,7 @@ from kafka_admin_proto.protocol.error_codes import find_error
 
 
 class AdminError(KafkaAdminProtoError):
-    """The root of what the admin client raises; a sentence that ends with what to do."""
+    """The base of the admin client's errors; each message ends with what to do."""
 
 
 class ConfigurationError(AdminError, ValueError):
@@ -36,7 +36,7 @@ class ConnectionFailedError(AdminError):
 
 
 class ConnectionLostError(ConnectionFailedError):
-    """An open connection ended. ``may_have_acted`` says whether the request was on its way."""
+    """An open connection ended. ``may_have_acted`` says whether the request had been sent."""
 
     def __init__(self, message: str, *, address: str = "", may_have_acted: bool = False) -> None:
         super().__init__(message, address=address)
@@ -60,7 +60,7 @@ class AuthenticationError(ConnectionFailedError):
 
 
 class RequestTimedOutError(AdminError, TimeoutError):
-    """The time was over. ``may_have_acted`` says whether the cluster may still do it."""
+    """The timeout is over. ``may_have_acted`` says whether the cluster may still do the work."""
 
     def __init__(self, message: str, *, may_have_acted: bool = False) -> None:
         super().__init__(message, may_have_acted)

@@ -53,7 +53,7 @@ class Backoff(msgspec.Struct, frozen=True):
 class Deadline:
     """A point in time, ``seconds`` from now, for all attempts together.
 
-    Infinity is no end; ValueError for what is no number.
+    ``math.inf`` never ends. Raises ValueError for nan.
     """
 
     def __init__(self, seconds: float) -> None:

@@ -388,7 +388,7 @@ class SyncAdminClient(SyncSession):
         preserve_throttles: bool = False,
         timeout: float = 10.0,
     ) -> CancelledReassignment:
-        """Let those of the partitions that move go back, also from log dirs; throttles go."""
+        """Cancel the moves of these partitions, into log dirs too, and remove the throttles."""
         return self._run(
             self._admin.cancel_reassignment(
                 partitions, preserve_throttles=preserve_throttles, timeout=timeout
@@ -423,7 +423,7 @@ class SyncAdminClient(SyncSession):
     def list_config_resources(
         self, types: Iterable[ResourceType] = (), *, timeout: float | None = None
     ) -> list[ConfigResource]:
-        """What has configs, of these types or of all that the broker knows (brokers from 4.1).
+        """The resources with configs, of these types or of all the broker knows (from 4.1).
 
         Brokers from 3.7 list client metrics alone. Raises UnsupportedVersionError for others.
         """
@@ -499,7 +499,7 @@ class SyncAdminClient(SyncSession):
     def list_partition_reassignments(
         self, partitions: Iterable[tuple[str, int]] | None = None, *, timeout: float | None = None
     ) -> list[OngoingReassignment]:
-        """What moves, of all partitions or of some; those that do not move are left out."""
+        """The partitions that are moving, of all or of some."""
         return self._run(self._admin.list_partition_reassignments(partitions, timeout=timeout))
 
     def elect_leaders(
@@ -910,7 +910,7 @@ class SyncAdminClient(SyncSession):
         max_lifetime_ms: int = -1,
         timeout: float | None = None,
     ) -> DelegationToken:
-        """A new token for ``owner`` (who asks, by default). -1 is the broker's longest lifetime.
+        """A new token for ``owner`` (the client, by default). -1 is the broker's longest lifetime.
 
         The request is not repeated where its answer was lost: the token may exist all the same.
         """
@@ -923,7 +923,7 @@ class SyncAdminClient(SyncSession):
     def renew_delegation_token(
         self, hmac: bytes, *, period_ms: int = -1, timeout: float | None = None
     ) -> int:
-        """When the token expires now, in milliseconds since 1970. -1 is the broker's own period."""
+        """Renew a token; returns when it expires, in ms since 1970. -1 is the broker's period."""
         return self._run(
             self._admin.renew_delegation_token(hmac, period_ms=period_ms, timeout=timeout)
         )
@@ -931,7 +931,7 @@ class SyncAdminClient(SyncSession):
     def expire_delegation_token(
         self, hmac: bytes, *, period_ms: int = -1, timeout: float | None = None
     ) -> int:
-        """When the token expires, in milliseconds since 1970: at once by default.
+        """Let a token expire, at once by default; returns when, in milliseconds since 1970.
 
         Otherwise when ``period_ms`` have passed.
         """
@@ -1000,9 +1000,9 @@ class SyncAdminClient(SyncSession):
     ) -> Reply[_R]:
         """The answer of the broker that an item belongs to, as far as the caller knows.
 
-        There is one attempt, for another one may have to go elsewhere: a connection that fails
-        raises at once, and a transient error_code is in the answer. ``operations.routing`` finds
-        the broker anew and asks there. Otherwise as ``call``.
+        There is one attempt, because a second one may have to go to another broker: a connection
+        that fails raises at once, and a transient error_code is left in the answer.
+        ``operations.common.routing`` then looks the broker up again. Otherwise as ``call``.
         """
         return self._run(
             self._admin.call_owner(request, response, to=to, timeout=timeout, versions=versions)
@@ -1011,13 +1011,13 @@ class SyncAdminClient(SyncSession):
     def brokers(
         self, *, refresh: bool = False, timeout: float | None = None
     ) -> Mapping[int, Broker]:
-        """The live brokers by id, as the client knows them, or read anew."""
+        """The live brokers by id, as the client last read them; ``refresh`` reads them again."""
         return self._run(self._admin.brokers(refresh=refresh, timeout=timeout))
 
     def versions(
         self, broker: int | Target = Target.ANY, *, timeout: float | None = None
     ) -> Mapping[int, VersionRange]:
-        """What a broker speaks, by api key."""
+        """The versions that a broker supports, by api key."""
         return self._run(self._admin.versions(broker, timeout=timeout))
 
     def call_all(

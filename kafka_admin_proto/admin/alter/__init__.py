@@ -1,4 +1,4 @@
-"""What to change about topics, planned onto the requests that Kafka ships before anything runs.
+"""Alterations of topics, planned as requests that Kafka ships before anything is changed.
 
 KIP-4's drafts proposed an AlterTopic request that never shipped, in two readings that differ; Kafka
 has CreatePartitions, AlterPartitionReassignments and IncrementalAlterConfigs instead.

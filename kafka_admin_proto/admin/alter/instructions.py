@@ -1,4 +1,4 @@
-"""What is asked for: one instruction for each topic of a batch."""
+"""Instructions: what to change about each topic of a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One instruction and the topic as it is, made into steps by one of the drafts' readings."""
+"""Planning: the steps that turn a topic's state into what an instruction asks for."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def plan_topic(
         return TopicPlan(name, error="UNKNOWN_TOPIC_OR_PARTITION", message=missing)
     planner = _Planner(alteration, state, racks, seed, elsewhere or {})
     try:
-        wanted = planner.first() if reading == "first" else planner.second()
+        wanted = planner.by_first_draft() if reading == "first" else planner.by_second_draft()
         steps = [*planner.partition_steps(wanted), *planner.config_steps()]
     except (_RefusedError, PlacementError) as refused:
         error = refused.error
@@ -91,6 +91,8 @@ def plan_topic(
 
 
 class _Planner:
+    """Plans one instruction by either reading; ``notes`` say what of it needs no step."""
+
     def __init__(
         self,
         alteration: TopicAlteration,
@@ -100,18 +102,18 @@ class _Planner:
         elsewhere: Mapping[int, int],
     ) -> None:
         self.notes: list[str] = []
-        self._asked, self._state, self._racks = alteration, state, racks
+        self._alteration, self._state, self._racks = alteration, state, racks
         self._seed = crc32(alteration.name.encode()) if seed is None else seed
         self._elsewhere = elsewhere
 
-    def first(self) -> list[list[int]]:
+    def by_first_draft(self) -> list[list[int]]:
         """The replicas of all partitions afterwards, by the first draft."""
-        partitions, factor = self._asked.wanted_partitions, self._asked.wanted_factor
-        if self._asked.assignment:
+        partitions, factor = self._alteration.wanted_partitions, self._alteration.wanted_factor
+        if self._alteration.assignment:
             for field, value in (("partitions", partitions), ("replication factor", factor)):
                 if value is not None:
                     self.notes.append(f"{field} {value} is ignored: there is an assignment")
-            return self._assigned(self._asked.assignment)
+            return self._with_assignment(self._alteration.assignment)
         self._check_number(partitions)
         if partitions is not None and partitions < len(self._state.replicas):
             raise _RefusedError(
@@ -120,14 +122,14 @@ class _Planner:
                 "fewer; a topic never loses partitions",
             )
         if factor is not None:
-            return self._refactored(factor, self._added(partitions))
+            return self._with_factor(factor, self._count_added(partitions))
         if partitions is not None:
-            return self._grown(partitions)
+            return self._with_partitions(partitions)
         return self._state.replicas
 
-    def second(self) -> list[list[int]]:
+    def by_second_draft(self) -> list[list[int]]:
         """The same by the second draft, with its names of errors."""
-        asked, now = self._asked, self._state.replicas
+        asked, now = self._alteration, self._state.replicas
         partitions, factor = asked.wanted_partitions, asked.wanted_factor
         things = {
             "the number of partitions": partitions is not None,
@@ -143,7 +145,7 @@ class _Planner:
         if partitions is None:
             if asked.assignment:
                 self.notes.append("the assignment is ignored: no number of partitions is given")
-            return now if factor is None else self._refactored(factor, 0)
+            return now if factor is None else self._with_factor(factor, 0)
         if partitions < 0:
             raise _RefusedError(
                 "INVALID_PARTITIONS",
@@ -156,8 +158,8 @@ class _Planner:
             )
         self._check_number(partitions)
         if not asked.assignment:
-            return self._grown(partitions)
-        wanted = self._assigned(asked.assignment)
+            return self._with_partitions(partitions)
+        wanted = self._with_assignment(asked.assignment)
         if wanted[: len(now)] != now or len(wanted) != partitions:
             raise _RefusedError(
                 "INVALID_REPLICA_ASSIGNMENT",
@@ -174,10 +176,10 @@ class _Planner:
                 f"{partitions} partitions are more than {_MOST_PARTITIONS}, which no cluster takes",
             )
 
-    def _added(self, partitions: int | None) -> int:
+    def _count_added(self, partitions: int | None) -> int:
         return 0 if partitions is None else partitions - len(self._state.replicas)
 
-    def _assigned(self, assignment: Mapping[int, Sequence[int]]) -> list[list[int]]:
+    def _with_assignment(self, assignment: Mapping[int, Sequence[int]]) -> list[list[int]]:
         """The current replicas with those of the assignment in their place or behind them."""
         wanted = [list(each) for each in self._state.replicas]
         same = 0
@@ -215,31 +217,31 @@ class _Planner:
         if fault is not None:
             raise _RefusedError("INVALID_REPLICA_ASSIGNMENT", f"partition {partition} {fault}")
 
-    def _refactored(self, factor: int, added: int) -> list[list[int]]:
+    def _with_factor(self, factor: int, added: int) -> list[list[int]]:
         """All partitions at another replication factor, and new ones."""
         now = self._state.replicas
         if all(len(replicas) == factor for replicas in now):
             self.notes.append(f"the replication factor is {factor} already")
-            return [*now, *self._new(added, factor)]
-        self._note_gone()
+            return [*now, *self._new_partitions(added, factor)]
+        self._note_dead_brokers()
         return regenerate(
             self._racks, now, replication_factor=factor, new_partitions=added,
             seed=self._seed, elsewhere=self._elsewhere,
         )  # fmt: skip
 
-    def _note_gone(self) -> None:
+    def _note_dead_brokers(self) -> None:
         """Replicas on brokers that are not live are given to others, which the user should see."""
         gone = {each for replicas in self._state.replicas for each in replicas} - {*self._racks}
         for broker in sorted(gone):
             self.notes.append(f"broker {broker} is not live: its replicas go to other brokers")
 
-    def _grown(self, partitions: int) -> list[list[int]]:
+    def _with_partitions(self, partitions: int) -> list[list[int]]:
         now = self._state.replicas
         if partitions == len(now):
             self.notes.append(f"there are {partitions} partitions already")
-        return [*now, *self._new(partitions - len(now), len(now[0]) if now else 1)]
+        return [*now, *self._new_partitions(partitions - len(now), len(now[0]) if now else 1)]
 
-    def _new(self, count: int, factor: int) -> list[list[int]]:
+    def _new_partitions(self, count: int, factor: int) -> list[list[int]]:
         if count <= 0:
             return []
         return place_new(
@@ -283,17 +285,19 @@ class _Planner:
 
     def config_steps(self) -> Iterator[Step]:
         there = self._state.configs
-        both = [name for name in self._asked.delete_configs if name in self._asked.configs]
+        both = [
+            name for name in self._alteration.delete_configs if name in self._alteration.configs
+        ]
         if both:
             raise _RefusedError(
                 "INVALID_CONFIG", f"config {both[0]} is to be set and deleted at once; choose one"
             )
-        for name, value in self._asked.configs.items():
+        for name, value in self._alteration.configs.items():
             if name in there and same_value(there[name], value):
                 self.notes.append(f"config {name} has this value already")
             else:
                 yield SetConfigStep(name=name, value=value, current=there.get(name))
-        for name in dict.fromkeys(self._asked.delete_configs):
+        for name in dict.fromkeys(self._alteration.delete_configs):
             if name in there:
                 yield DeleteConfigStep(name=name, current=there[name])
             else:

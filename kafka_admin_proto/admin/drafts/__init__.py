@@ -1,4 +1,4 @@
-"""KIP-4's drafts, spoken: ``AdminClient(dialect="kip-4b")`` sends the messages of a draft.
+"""KIP-4's drafts: ``AdminClient(dialect="kip-4b")`` sends the messages of a draft.
 
 ``COMMANDS`` is the text's table of commands and messages. What a draft has no message for is asked
 with Kafka's own; docs/drafts.md.

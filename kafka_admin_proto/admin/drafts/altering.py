@@ -1,4 +1,4 @@
-"""Topics altered, and partitions reassigned, by a draft's AlterTopic.
+"""Altering topics and reassigning partitions by a draft's AlterTopic.
 
 The plan is the instruction itself: what it means is up to the cluster.
 """
@@ -17,7 +17,7 @@ from kafka_admin_proto.admin.drafts.caller import DraftCaller
 from kafka_admin_proto.admin.drafts.topics import lacking_partitions
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
-from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
+from kafka_admin_proto.admin.operations.partitions.creation import incomplete_message, unanswered
 from kafka_admin_proto.admin.operations.partitions.moves import PartitionResult
 from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic
 from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
@@ -101,7 +101,7 @@ class AlterDraftTopics(DraftCaller):
                     results[name],
                     complete=not lacks,
                     missing=lacks,
-                    message=late(lacks, deadline) if lacks else results[name].message,
+                    message=incomplete_message(lacks, deadline) if lacks else results[name].message,
                 )
         return list(results.values())
 
@@ -214,7 +214,7 @@ def _missing(name: str, step: AlterTopicStep, topic: TopicDescription) -> Iterat
                     f"{step.replication_factor}"
                 )
     if step.assignment or step.replication_factor != _NOTHING:
-        yield from _behind(name, topic)
+        yield from _out_of_sync(name, topic)
     there = topic.configs or {}
     for key, value in step.configs.items():
         if not same_value(there.get(key), value):
@@ -224,7 +224,7 @@ def _missing(name: str, step: AlterTopicStep, topic: TopicDescription) -> Iterat
             yield f"config {key} is still set"
 
 
-def _behind(name: str, topic: TopicDescription) -> Iterator[str]:
+def _out_of_sync(name: str, topic: TopicDescription) -> Iterator[str]:
     """A sentence for each replica whose lag is not known: it is not there yet.
 
     The topic commands' message has no lag, so that nobody sees that.

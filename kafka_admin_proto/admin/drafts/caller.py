@@ -8,7 +8,7 @@ from typing import Any
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.operations.common.failures import Failure
 from kafka_admin_proto.admin.operations.common.metadata import UNKNOWN_TOPIC_OR_PARTITION, slices
-from kafka_admin_proto.admin.operations.common.waiting import until_all_brokers
+from kafka_admin_proto.admin.operations.common.waiting import wait_for_all_brokers
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     PartitionDescription,
     TopicDescription,
@@ -78,7 +78,7 @@ class DraftCaller(Caller):
                 name: list(missing(name, there.get(name) or self.unknown(name))) for name in asked
             }
 
-        return await until_all_brokers(self, names, look, deadline.left)
+        return await wait_for_all_brokers(self, names, look, deadline.left)
 
     def failure(self, code: int) -> Failure:
         """``error`` and ``message`` for a code, by the draft's names; Nones for 0."""

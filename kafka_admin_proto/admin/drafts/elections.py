@@ -1,4 +1,4 @@
-"""Preferred leaders elected by the admin schema's message."""
+"""Electing preferred leaders by the admin schema's message."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from kafka_admin_proto.admin.drafts.caller import DraftCaller
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
-from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
+from kafka_admin_proto.admin.operations.partitions.creation import incomplete_message, unanswered
 from kafka_admin_proto.admin.operations.partitions.elections import ElectedLeader, Election
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     PartitionDescription,
@@ -91,7 +91,7 @@ class ElectByDraft(DraftCaller):
                 result,
                 complete=not lacks,
                 missing=lacks,
-                message=late(lacks, deadline) if lacks else result.message,
+                message=incomplete_message(lacks, deadline) if lacks else result.message,
             )
 
 

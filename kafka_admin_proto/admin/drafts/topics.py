@@ -1,4 +1,4 @@
-"""Topics created, deleted, listed and described by a draft's messages."""
+"""Creating, deleting, listing and describing topics by a draft's messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from kafka_admin_proto.admin.alter.instructions import Duplicates, once_each
 from kafka_admin_proto.admin.drafts.caller import INTERNAL, DraftCaller
 from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.admin.operations.partitions.creation import late, unanswered
+from kafka_admin_proto.admin.operations.partitions.creation import incomplete_message, unanswered
 from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
 from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
 from kafka_admin_proto.admin.operations.topics.descriptions import (
@@ -206,7 +206,7 @@ def _still_known(name: str, topic: TopicDescription) -> Iterator[str]:
 def _completion(
     missing: Sequence[str], deadline: Deadline, before: CreatedTopic | DeletedTopic
 ) -> dict[str, object]:
-    note = late([*missing], deadline) if missing else before.message
+    note = incomplete_message([*missing], deadline) if missing else before.message
     return {"complete": not missing, "missing": [*missing], "message": note}
 
 

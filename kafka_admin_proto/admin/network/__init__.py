@@ -1,1 +1,1 @@
-"""Connections to brokers: opened, kept, watched."""
+"""Connections to brokers: opening, pooling and tracing them."""

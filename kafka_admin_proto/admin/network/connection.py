@@ -1,4 +1,4 @@
-"""One connection to a broker: requests go out one behind the other, answers find who asked."""
+"""One connection to a broker: pipelined requests, each with a future of its response."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class BrokerConnection(asyncio.Protocol):
         #: Whether a call's time was over before any answer came, and none has come since.
         self.is_silent: bool = False
         #: On the loop's clock: until then the broker wants no request of ours.
-        self.muted_until: float = 0.0
+        self.throttled_until: float = 0.0
         self._config = config
         self._loop = asyncio.get_running_loop()
         self._tracer = None if trace is None else Tracer(trace, broker, str(address))
@@ -74,7 +74,7 @@ class BrokerConnection(asyncio.Protocol):
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._failure: ConnectionFailedError | None = None
         self._pending: set[asyncio.Future[ResponseReceived]] = set()
-        self._renewal: asyncio.TimerHandle | None = None
+        self._reauthentication: asyncio.TimerHandle | None = None
         self._slots = asyncio.Semaphore(self._conn.limits.in_flight)
 
     def __repr__(self) -> str:
@@ -101,8 +101,8 @@ class BrokerConnection(asyncio.Protocol):
     def in_flight(self) -> int:
         return len(self._pending)
 
-    def adopt(self, broker: int) -> None:
-        """The address is known to be that broker's."""
+    def set_broker(self, broker: int) -> None:
+        """Note that the address is that of this broker."""
         self.broker = broker
         if self._tracer is not None:
             self._tracer.broker = broker
@@ -144,7 +144,7 @@ class BrokerConnection(asyncio.Protocol):
         return event
 
     def close(self, failure: ConnectionFailedError | None = None) -> None:
-        """End the connection; those who wait get ``failure``.
+        """End the connection; pending requests fail with ``failure``.
 
         What was written goes out first, unless there is a failure.
         """
@@ -187,11 +187,11 @@ class BrokerConnection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         if self._failure is None:
-            self._fail(self._lost(error))
+            self._fail(self._ended_error(error))
         if not self._ended.done():
             self._ended.set_result(None)
 
-    # What comes of it.
+    # Events of the protocol.
 
     def _take_events(self) -> None:
         try:
@@ -199,24 +199,24 @@ class BrokerConnection(asyncio.Protocol):
                 self._take(event)
             self._write(self._conn.data_to_send())
         except RemoteProtocolError as error:
-            self._fail(self._broken(error))
+            self._fail(self._protocol_error(error))
 
     def _take(self, event: Any) -> None:
         if isinstance(event, ResponseReceived):
             self._answer(event)
         elif isinstance(event, Ready):
             self.apis = dict(event.apis)
-            self._mute(event.response)
-            self._renew_in(event.session_lifetime_ms)
+            self._note_throttle(event.response)
+            self._schedule_reauthentication(event.session_lifetime_ms)
             if not self._ready.done():
                 self._ready.set_result(None)
         elif isinstance(event, Reauthenticated):
-            self._renew_in(event.session_lifetime_ms)
-        elif isinstance(event, ProofNeeded):  # a second of PBKDF2 at most, which is not the loop's
+            self._schedule_reauthentication(event.session_lifetime_ms)
+        elif isinstance(event, ProofNeeded):  # up to a second of PBKDF2, not in the loop
             proof = self._loop.run_in_executor(None, event.compute)
             proof.add_done_callback(self._send_proof)
         elif isinstance(event, ConnectionClosed):
-            self._fail(self._lost(None))
+            self._fail(self._ended_error(None))
 
     def _send_proof(self, proof: asyncio.Future[bytes]) -> None:
         if self._failure is None and not proof.cancelled():
@@ -226,25 +226,27 @@ class BrokerConnection(asyncio.Protocol):
     def _answer(self, event: ResponseReceived) -> None:
         self.answered += 1
         self.is_silent = False
-        self._mute(event.response.body)
+        self._note_throttle(event.response.body)
         self._slots.release()
         waiting: asyncio.Future[ResponseReceived] = event.request.context
         self._pending.discard(waiting)
         if not waiting.done():
             waiting.set_result(event)
 
-    def _mute(self, body: Message | None) -> None:
-        """Brokers say for how long they want nothing more of a client that is over its quota."""
+    def _note_throttle(self, body: Message | None) -> None:
+        """Note how long the broker wants no request of a client that is over its quota."""
         throttle_ms = getattr(body, "throttle_time_ms", 0)
         if throttle_ms > 0:
-            self.muted_until = max(self.muted_until, self._loop.time() + throttle_ms / 1000)
+            self.throttled_until = max(self.throttled_until, self._loop.time() + throttle_ms / 1000)
 
-    def _renew_in(self, lifetime_ms: int) -> None:
+    def _schedule_reauthentication(self, lifetime_ms: int) -> None:
         if lifetime_ms > 0:
             delay = lifetime_ms / 1000 * random.uniform(*_REAUTHENTICATE)
-            self._renewal = self._loop.call_later(max(delay, _REAUTHENTICATE_PAUSE_S), self._renew)
+            self._reauthentication = self._loop.call_later(
+                max(delay, _REAUTHENTICATE_PAUSE_S), self._reauthenticate
+            )
 
-    def _renew(self) -> None:
+    def _reauthenticate(self) -> None:
         if self._failure is None:
             self._write(self._conn.reauthenticate())
 
@@ -252,8 +254,8 @@ class BrokerConnection(asyncio.Protocol):
         if data and self._transport is not None and self._failure is None:
             self._transport.write(data)
 
-    def _lost(self, error: Exception | None) -> ConnectionFailedError:
-        """Why the peer, or the network, has ended the connection."""
+    def _ended_error(self, error: Exception | None) -> ConnectionFailedError:
+        """The error for a connection that the peer, or the network, has ended."""
         if not self._ready.done():
             if isinstance(error, ssl.SSLError):
                 return handshake_failed(self.address, error)
@@ -271,8 +273,8 @@ class BrokerConnection(asyncio.Protocol):
             f"{self.name} ended the connection{reason}{hint}", address=str(self.address)
         )
 
-    def _broken(self, error: RemoteProtocolError) -> ConnectionFailedError:
-        """What a violation of the protocol means for the user."""
+    def _protocol_error(self, error: RemoteProtocolError) -> ConnectionFailedError:
+        """The error for a violation of the protocol."""
         if isinstance(error, SaslError):
             return AuthenticationError(f"{self.name}: {error}", address=str(self.address))
         if not self._ready.done():
@@ -285,8 +287,8 @@ class BrokerConnection(asyncio.Protocol):
         if self._failure is not None:
             return
         self._failure = failure
-        if self._renewal is not None:
-            self._renewal.cancel()
+        if self._reauthentication is not None:
+            self._reauthentication.cancel()
         waiters: list[asyncio.Future[Any]] = [self._ready, *self._pending]
         for waiting in waiters:
             if not waiting.done():

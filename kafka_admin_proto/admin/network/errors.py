@@ -1,4 +1,4 @@
-"""Why a connection did not come about, in sentences that say what to do."""
+"""The errors of connections that could not be opened, with messages that say what to do."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from kafka_admin_proto.admin.network.tracing import Trace
 from kafka_admin_proto.admin.settings.addresses import Address
 from kafka_admin_proto.admin.settings.config import ClientConfig
 
-#: What getaddrinfo returns for one way to an address.
-_Way = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
+#: One of the results of getaddrinfo.
+_ResolvedAddress = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 
 
 async def open_connection(
@@ -26,19 +26,19 @@ async def open_connection(
     Raises ConnectionFailedError (TlsError, AuthenticationError) within ``connect_timeout``, and
     leaves no socket behind then.
     """
-    opening = _Opening(address, config)
+    attempt = _ConnectionAttempt(address, config)
     try:
         async with asyncio.timeout(config.connect_timeout):
-            return await opening.run(broker, trace)
+            return await attempt.run(broker, trace)
     except TimeoutError:
         raise ConnectionFailedError(
             f"no connection to {address} within {config.connect_timeout:g} s: "
-            f"{opening.waiting_for}",
+            f"{attempt.waiting_for}",
             address=str(address),
         ) from None
 
 
-class _Opening:
+class _ConnectionAttempt:
     """The steps to one address; ``waiting_for`` says which of them is being taken."""
 
     def __init__(self, address: Address, config: ClientConfig) -> None:
@@ -48,12 +48,12 @@ class _Opening:
         self._loop = asyncio.get_running_loop()
 
     async def run(self, broker: int | None, trace: Trace | None) -> BrokerConnection:
-        ways = await self._resolve()
+        resolved = await self._resolve()
         self.waiting_for = "the broker did not accept; check the network and its firewalls"
-        sock = await self._connect(ways)
+        sock = await self._connect(resolved)
         connection = BrokerConnection(self._address, self._config, broker, trace)
         try:
-            await self._hand_over(connection, sock)
+            await self._start_protocol(connection, sock)
             self.waiting_for = (
                 "the broker did not answer ApiVersions; the listener may expect TLS, or is no "
                 "Kafka broker"
@@ -66,7 +66,7 @@ class _Opening:
             raise
         return connection
 
-    async def _resolve(self) -> Sequence[_Way]:
+    async def _resolve(self) -> Sequence[_ResolvedAddress]:
         host, port = self._address.host, self._address.port
         if not host or not 0 < port < 65536:  # an empty host would be this machine
             raise unresolved(self._address, socket.gaierror("not a host and a port"))
@@ -81,16 +81,16 @@ class _Opening:
         except ValueError:  # a label that is too long, a null character
             raise unresolved(self._address, socket.gaierror("not a host name")) from None
 
-    async def _connect(self, ways: Sequence[_Way]) -> socket.socket:
+    async def _connect(self, resolved: Sequence[_ResolvedAddress]) -> socket.socket:
         """The first of the host's addresses that accepts.
 
         Each has an equal part of half the time, the last one all that is left: an address behind
         a firewall that swallows packets does not keep the next from its turn.
         """
         failure: OSError = OSError("no address")
-        for place, (family, kind, protocol, _, where) in enumerate(ways, 1):
-            is_last = place == len(ways)
-            part = None if is_last else self._config.connect_timeout / 2 / len(ways)
+        for place, (family, kind, protocol, _, where) in enumerate(resolved, 1):
+            is_last = place == len(resolved)
+            part = None if is_last else self._config.connect_timeout / 2 / len(resolved)
             try:
                 sock = socket.socket(family, kind, protocol)
             except OSError as error:  # no IPv6 on this machine
@@ -110,7 +110,7 @@ class _Opening:
                 return sock
         raise unreachable(self._address, failure)
 
-    async def _hand_over(self, connection: BrokerConnection, sock: socket.socket) -> None:
+    async def _start_protocol(self, connection: BrokerConnection, sock: socket.socket) -> None:
         """Let the loop read and write the socket, with TLS where that is asked for."""
         context = self._config.ssl_context
         try:

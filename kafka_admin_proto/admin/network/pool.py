@@ -1,4 +1,4 @@
-"""The open connections of a client: one for each broker, opened once for all who ask."""
+"""The open connections of a client: one for each broker, shared by all calls."""
 
 from __future__ import annotations
 
@@ -56,28 +56,28 @@ class Pool:
         """How often in a row no connection came about."""
         return self._failures.get(key, (0, 0.0))[0]
 
-    def adopt(self, address: Address, broker: int) -> None:
+    def share_with_broker(self, address: Address, broker: int) -> None:
         """A bootstrap address is that broker's own: its connection serves for both."""
         found = self._connections.get(address)
         own = self._connections.get(broker)
         if found is not None and found.is_usable and (own is None or not own.is_usable):
-            found.adopt(broker)
+            found.set_broker(broker)
             self._connections[broker] = found
 
     async def get(self, key: Key, address: Address) -> BrokerConnection:
         """The connection for ``key``, which is opened at ``address`` if there is none.
 
-        Several who ask at once wait for the same one; it is opened even if they stop waiting.
+        Concurrent calls wait for the same one; it is opened even if they are cancelled.
         """
         found = self._connections.get(key)
         if found is not None and found.is_usable and found.address == address:
             return found
         task = self._open(key, address)
         await asyncio.wait([task])
-        return self._made(task)
+        return self._connection_of(task)
 
     async def first(self, candidates: Sequence[tuple[Key, Address]]) -> BrokerConnection:
-        """The first connection that comes about: in order, the next beside one that takes long.
+        """The first connection that opens; the next candidate is tried beside one that takes long.
 
         Raises ConnectionFailedError with the reasons of all.
         """
@@ -93,7 +93,7 @@ class Pool:
             )
             for task in done:
                 try:
-                    return self._made(task)
+                    return self._connection_of(task)
                 except ConnectionFailedError as error:
                     errors.append(error)
         raise _combined(errors)
@@ -116,12 +116,12 @@ class Pool:
             raise AdminError(_CLOSED)
         task = self._opening.get(key)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._opened(key, address))
+            task = asyncio.get_running_loop().create_task(self._open_and_keep(key, address))
             self._opening[key] = task
             task.add_done_callback(lambda done: self._finish(key, done))
         return task
 
-    async def _opened(self, key: Key, address: Address) -> BrokerConnection:
+    async def _open_and_keep(self, key: Key, address: Address) -> BrokerConnection:
         failures, not_before = self._failures.get(key, (0, 0.0))
         await asyncio.sleep(max(0.0, not_before - time.monotonic()))
         broker = key if isinstance(key, int) else None
@@ -141,7 +141,7 @@ class Pool:
         self._alive = {each for each in self._alive if not each.has_ended} | {connection}
         return connection
 
-    def _made(self, task: asyncio.Task[BrokerConnection]) -> BrokerConnection:
+    def _connection_of(self, task: asyncio.Task[BrokerConnection]) -> BrokerConnection:
         if task.cancelled():  # not by the caller, who would be cancelled as well
             raise AdminError(_CLOSED)
         return task.result()
@@ -149,11 +149,11 @@ class Pool:
     def _finish(self, key: Key, task: asyncio.Task[BrokerConnection]) -> None:
         self._opening.pop(key, None)
         if not task.cancelled():
-            task.exception()  # those who wait have it; nobody may wait any more
+            task.exception()  # retrieved by those who wait, if any still does
 
 
 def _combined(errors: Sequence[ConnectionFailedError]) -> ConnectionFailedError:
-    """One error for several addresses; what the user can mend goes before what he cannot."""
+    """One error for several addresses; an error that the user can mend is preferred."""
     if len(errors) == 1:
         return errors[0]
     for kind in (AuthenticationError, TlsError):

@@ -36,7 +36,7 @@ Trace = Callable[[TraceEvent], None]
 
 
 class Tracer:
-    """Makes events of what passes on one connection."""
+    """Calls the trace function with each request and response of one connection."""
 
     def __init__(self, trace: Trace, broker: int | None, address: str) -> None:
         self.broker = broker
@@ -46,7 +46,7 @@ class Tracer:
         self._sent_at: dict[int, float] = {}
 
     def __call__(self, is_request: bool, sent: SentRequest, message: Message | None) -> None:
-        """What a connection calls with each message."""
+        """Called by the connection with each message."""
         latency_s = None
         if is_request:
             self._sent_at[sent.correlation_id] = time.monotonic()

@@ -1,6 +1,7 @@
-"""What an admin client does with a cluster, a family of operations to each module.
+"""The operations of an admin client: a room or a module for each thing that they are about.
 
-Each module has a mixin over ``Caller`` and the frozen structs that it returns. Items that may fail
+Each family is a mixin over ``Caller`` with the frozen structs that it returns; ``common`` has the
+helpers of several. Items that may fail
 one by one carry ``error`` (Kafka's name of it, or the class of the client's own error) and
 ``message``; both are None where all is well.
 """

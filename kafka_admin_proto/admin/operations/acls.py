@@ -1,7 +1,7 @@
 """Access control lists: create, describe, delete.
 
-Changes go to the controller's side of the cluster. In a ZooKeeper cluster the other brokers hear of
-them a moment later, so that a description right after may be of the state before.
+Changes are sent to the controller. In a ZooKeeper cluster the other brokers apply them a moment
+later, so that a description right after a change may show the state before it.
 """
 
 from __future__ import annotations

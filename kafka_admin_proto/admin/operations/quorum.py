@@ -1,4 +1,4 @@
-"""KRaft's quorum: who leads it, how far its replicas are, and who belongs to it."""
+"""KRaft's quorum: its leader, the lag of its replicas, and changes of its voters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from kafka_admin_proto.wire.secrets import METADATA_TOPIC
 class QuorumReplica(msgspec.Struct, frozen=True):
     """A voter or observer. Times are milliseconds since 1970.
 
-    ``lag`` is what it lacks of the leader's log, in offsets. What is None the leader does not say.
+    ``lag`` is in offsets behind the leader. Fields that the leader does not send are None.
     """
 
     id: int
@@ -49,7 +49,7 @@ class QuorumReplica(msgspec.Struct, frozen=True):
 
 
 class QuorumListener(msgspec.Struct, frozen=True):
-    """Where a voter listens for the others."""
+    """An address at which a voter listens for the other voters."""
 
     name: str
     host: str
@@ -57,7 +57,7 @@ class QuorumListener(msgspec.Struct, frozen=True):
 
 
 class QuorumNode(msgspec.Struct, frozen=True):
-    """The listeners of a voter; brokers before 3.9 do not say them."""
+    """The listeners of a voter; brokers before 3.9 do not send them."""
 
     id: int
     listeners: list[QuorumListener]

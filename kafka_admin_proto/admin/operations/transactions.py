@@ -49,7 +49,7 @@ from kafka_admin_proto.schema.versions import VersionRange
 _WITH_DURATIONS, _WITH_PATTERNS = VersionRange.parse("1+"), VersionRange.parse("2+")
 #: Versions before those of two-phase commit.
 _FENCING = VersionRange.parse("0-5")
-#: Of the transactions that a producer might begin under the new epoch; none does.
+#: The timeout of transactions under the new epoch; this client begins none.
 _TRANSACTION_TIMEOUT_MS = 60_000
 
 

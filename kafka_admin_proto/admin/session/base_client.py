@@ -1,6 +1,6 @@
-"""A client without operations: its settings as arguments, and any request.
+"""A client without operations: it takes its settings as arguments and sends any request.
 
-Commands that need one family of operations put it in front, and load the others never::
+A command that needs one family of operations adds that one and loads no other::
 
     class TopicClient(TopicOperations, BaseClient): ...
 """

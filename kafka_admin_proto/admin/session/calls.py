@@ -1,4 +1,4 @@
-"""One call on its way: what is asked for, and what has come of it so far."""
+"""The state of one call: its request and target, its deadline, and its attempts so far."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Call(Generic[_R]):
         *,
         repeatable: bool = True,
         versions: VersionRange | None = None,
-        only_once: bool = False,
+        single_attempt: bool = False,
     ) -> None:
         self.request = request
         self.response = response
@@ -38,9 +38,9 @@ class Call(Generic[_R]):
         self.repeatable = repeatable
         self.versions = versions
         #: Whether the caller itself makes the further attempts.
-        self.only_once = only_once
+        self.single_attempt = single_attempt
         self.attempts = 0
-        #: What is being waited for, for sentences.
+        #: What the call waits for now, in the words of error messages.
         self.waiting = "a connection"
         self.last_error = ""
         #: Why the controller was not asked directly.
@@ -49,7 +49,7 @@ class Call(Generic[_R]):
         self.inner: Call[Any] | None = None
         self.is_sent = False
         self.maybe_repeated = False
-        #: Brokers whose answer did not come; others are better asked.
+        #: Brokers that did not answer this call; it goes to others where it can.
         self.failed: set[int | None] = set()
 
     @property
@@ -58,7 +58,7 @@ class Call(Generic[_R]):
         return api_name(request.api_key or 0, request.dialect) or request.message_name
 
     def timed_out(self) -> RequestTimedOutError:
-        """The error for the end of the call's time."""
+        """The error for a call whose deadline is over."""
         may_have_acted = self.is_sent or self.maybe_repeated
         parts = [f"{self.api} was not done within {round(self.deadline.seconds, 2):g} s"]
         asked = self.inner or self

@@ -20,7 +20,7 @@ from kafka_admin_proto.protocol.error_codes import error_code
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 from kafka_admin_proto.values import StructValue
 
-#: Brokers that a sentence names.
+#: Brokers that an error message names.
 _NAMED = 20
 #: DescribeCluster's endpoint type for controllers (KIP-919), and the first version that has it.
 _CONTROLLERS, _ENDPOINT_TYPES = 2, 1
@@ -41,12 +41,12 @@ class ClusterView(msgspec.Struct, frozen=True):
 
     @property
     def age(self) -> float:
-        """Seconds since a broker said so."""
+        """Seconds since the broker's answer."""
         return time.monotonic() - self.seen_at
 
     @property
     def ids(self) -> str:
-        """The live brokers, for sentences."""
+        """The ids of the live brokers, as error messages name them."""
         ids = sorted(self.brokers)
         more = [f"and {len(ids) - _NAMED} more"] if len(ids) > _NAMED else []
         return ", ".join([*map(str, ids[:_NAMED]), *more]) or "none"
@@ -78,8 +78,8 @@ def wrong_listener(config: ClientConfig, fault: str) -> NoSuchBrokerError:
     )
 
 
-def view_of(response: MetadataResponse | DescribeClusterResponse) -> ClusterView:
-    """What a response says about the cluster."""
+def read_view(response: MetadataResponse | DescribeClusterResponse) -> ClusterView:
+    """The view of the cluster that a response describes."""
     brokers: dict[int, Broker] = {}
     if isinstance(response, MetadataResponse):
         for row in response.brokers:
@@ -92,7 +92,7 @@ def view_of(response: MetadataResponse | DescribeClusterResponse) -> ClusterView
 
 
 def says_not_controller(answer: object) -> bool:
-    """Whether NOT_CONTROLLER stands on top of an answer, or in any of its items."""
+    """Whether an answer, or any of its items, has the error NOT_CONTROLLER."""
     if getattr(answer, "error_code", 0) == _NOT_CONTROLLER:
         return True
     if isinstance(answer, StructValue):

@@ -1,4 +1,4 @@
-"""Requests to a cluster: to the right broker, again where that helps, within one time for all."""
+"""Sends each request to the right broker, again after errors that pass, within its timeout."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from kafka_admin_proto.admin.session.calls import Call, highest_shared_version
 from kafka_admin_proto.admin.session.cluster_view import (
     ClusterView,
     cluster_call,
+    read_view,
     says_not_controller,
-    view_of,
     wrong_listener,
 )
 from kafka_admin_proto.admin.settings.addresses import Address
@@ -53,7 +53,7 @@ _GRACE_S = 5.0
 _ENDED_UNANSWERED = 2
 #: Seconds that a timer of the event loop may be early.
 _TIMER_S = 0.001
-#: Addresses that a sentence names.
+#: Addresses that an error message names.
 _NAMED = 10
 
 
@@ -114,7 +114,7 @@ class Session(Caller):
         if to is Target.ANY and self.asks_controllers:
             to = Target.CONTROLLER  # the active one has the newest state, and takes changes
         call = Call(request, response, to, deadline, repeatable=repeatable, versions=versions)
-        return await self._within(call, self._attempts(call))
+        return await self._within_deadline(call, self._attempts(call))
 
     async def call_owner(
         self,
@@ -126,8 +126,8 @@ class Session(Caller):
         versions: VersionRange | None = None,
     ) -> Reply[_R]:
         deadline = self._deadline(timeout)
-        call = Call(request, response, to, deadline, versions=versions, only_once=True)
-        return await self._within(call, self._attempts(call))
+        call = Call(request, response, to, deadline, versions=versions, single_attempt=True)
+        return await self._within_deadline(call, self._attempts(call))
 
     async def brokers(
         self, *, refresh: bool = False, timeout: float | None = None
@@ -135,14 +135,14 @@ class Session(Caller):
         call = self._cluster_call(self._deadline(timeout))
         if refresh:
             self._is_stale = True
-        return (await self._within(call, self._cluster(call))).brokers
+        return (await self._within_deadline(call, self._current_view(call))).brokers
 
     async def versions(
         self, broker: int | Target = Target.ANY, *, timeout: float | None = None
     ) -> Mapping[int, VersionRange]:
         call = self._cluster_call(self._deadline(timeout))
         call.to = broker
-        return (await self._within(call, self._connection(call))).apis
+        return (await self._within_deadline(call, self._connect(call))).apis
 
     async def call_all(
         self,
@@ -155,7 +155,9 @@ class Session(Caller):
         deadline = self._deadline(timeout)
         if brokers is None:
             listing = self._cluster_call(deadline)
-            brokers = sorted((await self._within(listing, self._cluster(listing))).brokers)
+            brokers = sorted(
+                (await self._within_deadline(listing, self._current_view(listing))).brokers
+            )
         ids = list(dict.fromkeys(brokers))
 
         async def one(broker: int) -> Reply[_R] | Exception:
@@ -169,7 +171,7 @@ class Session(Caller):
     def _deadline(self, timeout: float | None) -> Deadline:
         return Deadline(self.default_timeout if timeout is None else timeout)
 
-    async def _within(self, call: Call[Any], work: Awaitable[_T]) -> _T:
+    async def _within_deadline(self, call: Call[Any], work: Awaitable[_T]) -> _T:
         try:
             async with asyncio.timeout(call.deadline.left):
                 return await work
@@ -178,38 +180,38 @@ class Session(Caller):
         except TimeoutError:
             raise call.timed_out() from None
 
-    # One attempt after the other.
+    # The attempts of a call.
 
     async def _attempts(self, call: Call[_R]) -> Reply[_R]:
         while True:
             call.attempts += 1
             pause = self.backoff.pause(call.attempts)
             try:
-                connection = await self._connection(call)
-                reply = await self._ask(call, connection)
+                connection = await self._connect(call)
+                reply = await self._send(call, connection)
             except ConnectionLostError as error:
                 self._is_stale = True
                 self._ended_unanswered += 1
                 call.maybe_repeated |= error.may_have_acted
-                is_final = call.only_once or self._is_final(error)
+                is_final = call.single_attempt or self._is_final(error)
                 if is_final or (call.maybe_repeated and not call.repeatable):
                     raise
                 call.last_error = str(error)
             except ConnectionFailedError as error:
                 self._is_stale = True
-                if call.only_once or self._is_final(error):
+                if call.single_attempt or self._is_final(error):
                     raise
                 call.last_error = str(error)
             else:
-                fault = self._passing_fault(call, reply)
-                if not fault or call.only_once or pause >= call.deadline.left:
+                fault = self._transient_fault(call, reply)
+                if not fault or call.single_attempt or pause >= call.deadline.left:
                     return reply
                 call.last_error = f"{connection.name} answered {fault}"
             call.waiting = "the next attempt"
             await asyncio.sleep(pause)
 
     def _is_final(self, error: ConnectionFailedError) -> bool:
-        """Whether the same attempt would only fail again.
+        """Whether another attempt would fail in the same way.
 
         A client that has never had a connection gives up at once: the address is likely wrong.
         """
@@ -219,19 +221,19 @@ class Session(Caller):
         # Listeners with SASL end a connection without it at its first request.
         return not self._was_answered and self._ended_unanswered >= _ENDED_UNANSWERED
 
-    def _passing_fault(self, call: Call[_R], reply: Reply[_R]) -> str:
-        """The error of an answer that is worth another attempt; empty if there is none."""
+    def _transient_fault(self, call: Call[_R], reply: Reply[_R]) -> str:
+        """The error of an answer after which the request is sent again; empty if there is none."""
         if call.to is Target.CONTROLLER and says_not_controller(reply.body):
             self._is_stale = True
-            # A controller that resigns says so of what it has written down, which may last.
+            # A controller that resigns answers so for what it has written, which may last.
             call.maybe_repeated |= self.asks_controllers
             return f"NOT_CONTROLLER{call.controller_error}"
         code = getattr(reply.body, "error_code", 0)
         return error_label(code) if code and is_transient(code) else ""
 
-    async def _ask(self, call: Call[_R], connection: BrokerConnection) -> Reply[_R]:
+    async def _send(self, call: Call[_R], connection: BrokerConnection) -> Reply[_R]:
         version = highest_shared_version(call, connection)
-        await self._unmuted(call, connection)
+        await self._wait_out_throttle(call, connection)
         call.waiting = f"the answer of {connection.name}"
         limit = self.config.request_timeout
         if (asked_ms := getattr(call.request, "timeout_ms", 0)) > 0:
@@ -256,7 +258,7 @@ class Session(Caller):
             call.failed.add(connection.broker)
             raise silent from None
         except asyncio.CancelledError:
-            # Others may still wait for their answers, so it stays open; new calls go elsewhere.
+            # Other calls may still wait for answers, so it stays open; new calls avoid it.
             if call.deadline.left < _TIMER_S and connection.answered == answered:
                 connection.is_silent = True
             raise
@@ -268,33 +270,33 @@ class Session(Caller):
         broker = -1 if connection.broker is None else connection.broker
         return Reply(body, broker, event.response.api_version, call.maybe_repeated)
 
-    async def _unmuted(self, call: Call[Any], connection: BrokerConnection) -> None:
+    async def _wait_out_throttle(self, call: Call[Any], connection: BrokerConnection) -> None:
         """Wait as long as the broker has asked for, because a quota was exceeded."""
-        while (wait := connection.muted_until - asyncio.get_running_loop().time()) > 0:
+        while (wait := connection.throttled_until - asyncio.get_running_loop().time()) > 0:
             call.waiting = (
                 f"{connection.name}, which wants no request for {wait:.1f} s as a quota is exceeded"
             )
             await asyncio.sleep(wait)
 
-    # The broker to ask.
+    # The connection to use.
 
-    async def _connection(self, call: Call[Any]) -> BrokerConnection:
+    async def _connect(self, call: Call[Any]) -> BrokerConnection:
         if call.to is Target.ANY:
-            return await self._any(call)
+            return await self._connect_any(call)
         before = self._view
-        view = await self._cluster(call)
+        view = await self._current_view(call)
         if call.to is Target.CONTROLLER:
-            return await self._controller(call, view)
+            return await self._connect_controller(call, view)
         assert isinstance(call.to, int)
         if call.to not in view.brokers and view is before:
             self._is_stale = True
-            view = await self._cluster(call)
-        return await self._broker(call, view, call.to)
+            view = await self._current_view(call)
+        return await self._connect_broker(call, view, call.to)
 
-    async def _any(self, call: Call[Any]) -> BrokerConnection:
+    async def _connect_any(self, call: Call[Any]) -> BrokerConnection:
         now = asyncio.get_running_loop().time()
         usable = [each for each in self._pool.usable if each.broker not in call.failed]
-        usable.sort(key=lambda each: (each.is_silent, each.muted_until > now, each.in_flight))
+        usable.sort(key=lambda each: (each.is_silent, each.throttled_until > now, each.in_flight))
         if usable and not usable[0].is_silent:
             return usable[0]
         known = [] if self._view is None else list(self._view.brokers.values())
@@ -320,12 +322,12 @@ class Session(Caller):
                 return usable[0]
             raise
 
-    async def _controller(self, call: Call[Any], view: ClusterView) -> BrokerConnection:
+    async def _connect_controller(self, call: Call[Any], view: ClusterView) -> BrokerConnection:
         if view.controller is None:
             self._is_stale = True
             raise ConnectionFailedError("the cluster has no active controller now")
         try:
-            return await self._broker(call, view, view.controller)
+            return await self._connect_broker(call, view, view.controller)
         except (AuthenticationError, TlsError):
             raise
         except ConnectionFailedError as error:
@@ -333,9 +335,11 @@ class Session(Caller):
             if self.asks_controllers or not self._pool.usable:
                 raise
             call.controller_error = f"; {error}"
-            return await self._any(call)
+            return await self._connect_any(call)
 
-    async def _broker(self, call: Call[Any], view: ClusterView, id_: int) -> BrokerConnection:
+    async def _connect_broker(
+        self, call: Call[Any], view: ClusterView, id_: int
+    ) -> BrokerConnection:
         broker = view.brokers.get(id_)
         if broker is None:
             self._is_stale = True
@@ -354,20 +358,20 @@ class Session(Caller):
                 address=error.address,
             ) from None
 
-    # The cluster.
+    # The view of the cluster.
 
     def _cluster_call(self, deadline: Deadline) -> Call[MetadataResponse | DescribeClusterResponse]:
         return cluster_call(deadline, asks_controllers=self.asks_controllers)
 
-    async def _cluster(self, call: Call[Any]) -> ClusterView:
-        """The cluster as it was seen last; asked for anew when something did not fit."""
+    async def _current_view(self, call: Call[Any]) -> ClusterView:
+        """The view of the cluster, read again when it is old or an answer contradicted it."""
         async with self._refreshing:
             view = self._view
             if view is None or self._is_stale or view.age > self.config.metadata_max_age:
-                view = await self._read_cluster(call)
+                view = await self._read_view(call)
         return view
 
-    async def _read_cluster(self, outer: Call[Any]) -> ClusterView:
+    async def _read_view(self, outer: Call[Any]) -> ClusterView:
         call = outer.inner = self._cluster_call(outer.deadline)
         while True:
             try:
@@ -377,7 +381,7 @@ class Session(Caller):
             code = getattr(reply.body, "error_code", 0)
             if code in _WRONG_ENDPOINT:
                 raise wrong_listener(self.config, f"it answered {error_label(code)}")
-            view = view_of(reply.body)
+            view = read_view(reply.body)
             if view.brokers:
                 break
             await asyncio.sleep(self.backoff.pause(call.attempts))
@@ -385,7 +389,7 @@ class Session(Caller):
         self._view, self._is_stale = view, False
         self._known |= view.brokers.keys()
         for broker in view.brokers.values():
-            self._pool.adopt(Address(broker.host, broker.port), broker.id)
+            self._pool.share_with_broker(Address(broker.host, broker.port), broker.id)
         return view
 
 

@@ -20,7 +20,7 @@ _OPEN: weakref.WeakSet[SyncSession] = weakref.WeakSet()
 
 
 class SyncSession:
-    """What the generated `sync.SyncAdminClient` stands on: the client and its loop's thread."""
+    """The base of the generated `sync.SyncAdminClient`: a client and the thread of its loop."""
 
     def __init__(self, admin: Session) -> None:
         self._thread = LoopThread("kafka-admin-proto", "client", AdminError)

@@ -156,7 +156,7 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def addresses(self) -> tuple[Address, ...]:
-        """Where to start."""
+        """The bootstrap addresses."""
         return self.bootstrap_servers or self.bootstrap_controllers
 
     @property
@@ -168,7 +168,7 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
         return self.security_protocol.startswith("SASL")
 
     def credentials(self) -> Sasl | None:
-        """What to log in with; MissingExtraError for SCRAM without its library."""
+        """The SASL credentials; raises MissingExtraError for SCRAM without its library."""
         if self.sasl_mechanism is None:
             return None
         user, password = self.sasl_username or "", self.sasl_password or ""
@@ -264,7 +264,7 @@ def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
 def _complete_security(
     values: dict[str, Any], context: ssl.SSLContext | None, properties: Mapping[str, str]
 ) -> None:
-    """The protocol, where it follows from other settings, and the context of TLS."""
+    """Set the security protocol that other settings imply, and the context of TLS."""
     if "security_protocol" not in values:
         parts = ["SASL"] if values.get("sasl_username") else []
         parts += ["SSL"] if context else ["PLAINTEXT"] if parts else []
@@ -282,7 +282,7 @@ def _complete_security(
 
 
 def _refuse_placeholders(properties: Mapping[str, str]) -> None:
-    """Kafka can fetch values from elsewhere; the placeholder is no password to try."""
+    """Refuse placeholders of config.providers, which this client does not look up."""
     if "config.providers" not in properties:
         return
     held = sorted(name for name, value in properties.items() if value.startswith("${"))

@@ -66,7 +66,7 @@ class ClusterDescription(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ApiVersions(msgspec.Struct, frozen=True):
-    """The versions of one api that a broker speaks. ``name`` is None for an unknown api."""
+    """The versions of one api that a broker supports. ``name`` is None for an unknown api."""
 
     key: int
     name: str | None
@@ -75,7 +75,7 @@ class ApiVersions(msgspec.Struct, frozen=True):
 
 
 class BrokerVersions(msgspec.Struct, frozen=True, kw_only=True):
-    """What one broker speaks, or why it did not say."""
+    """The apis and versions that one broker supports, or the error."""
 
     broker: int
     apis: list[ApiVersions] = []
@@ -172,7 +172,7 @@ class DescribeCluster(Caller):
 async def _from_metadata(
     caller: Caller, authorized_operations: bool, deadline: Deadline
 ) -> ClusterDescription:
-    """What brokers before 2.8 say of the cluster in Metadata of no topics."""
+    """The description out of Metadata without topics, for brokers before 2.8."""
     versions = VersionRange(_CLUSTER_ID, MAX_VERSION)
     if authorized_operations:
         versions = VersionRange(_FIRST_OPERATIONS, _LAST_OPERATIONS)

@@ -1,4 +1,4 @@
-"""The folders of brokers' logs: what is in them, and replicas moved from one to another."""
+"""Log dirs of brokers: describing them, and moving replicas between them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LogDir(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BrokerLogDirs(msgspec.Struct, frozen=True, kw_only=True):
-    """The log dirs of one broker, or why it did not say."""
+    """The log dirs of one broker, or the error."""
 
     broker: int
     log_dirs: list[LogDir] = []
@@ -68,7 +68,7 @@ class BrokerLogDirs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReplicaMove(msgspec.Struct, frozen=True):
-    """A replica, and the folder of the same broker that it shall be in."""
+    """A replica, and the log dir of the same broker to move it into."""
 
     topic: str
     partition: int

@@ -45,7 +45,7 @@ async def find_coordinators(
         )
         return dict(zip(keys, found, strict=True))
     return {
-        each.key: _place(each.node_id, each.error_code, each.error_message)
+        each.key: _broker_or_failure(each.node_id, each.error_code, each.error_message)
         for each in reply.body.coordinators
     }
 
@@ -58,14 +58,16 @@ async def ask_coordinators(
     failed: Callable[[str, Failure], R],
     *,
     timeout: float | None,
-    own_doing: str = "",
+    error_when_done: str = "",
 ) -> list[R]:
     """The results of all keys, in order, each from its coordinator; see ``ask_brokers``."""
 
     async def find(pending: list[str], seconds: float) -> Mapping[str, int | Failure]:
         return await find_coordinators(caller, pending, key_type, timeout=seconds)
 
-    return await ask_brokers(caller, keys, find, ask, failed, timeout=timeout, own_doing=own_doing)
+    return await ask_brokers(
+        caller, keys, find, ask, failed, timeout=timeout, error_when_done=error_when_done
+    )
 
 
 async def _find_one(
@@ -77,8 +79,8 @@ async def _find_one(
         timeout=timeout,
         versions=_SINGLE if key_type is KeyType.GROUP else _SINGLE_TYPED,
     )
-    return _place(reply.body.node_id, reply.body.error_code, reply.body.error_message)
+    return _broker_or_failure(reply.body.node_id, reply.body.error_code, reply.body.error_message)
 
 
-def _place(broker: int, code: int, message: str | None) -> int | Failure:
+def _broker_or_failure(broker: int, code: int, message: str | None) -> int | Failure:
     return failure(code, message) if code else broker

@@ -49,13 +49,13 @@ def raise_failure(code: int, message: str | None = None, *, context: str) -> Non
         raise BrokerError(code, message, context=context)
 
 
-def with_repetition(found: Failure, maybe_repeated: bool, own_doing: str) -> Failure:
-    """The failure of an item, and that our own earlier attempt may have caused it.
+def note_lost_answer(found: Failure, maybe_repeated: bool, error_when_done: str) -> Failure:
+    """The failure of an item, with a note where an earlier attempt may have caused it.
 
-    ``own_doing`` is the error that a broker gives to a request whose work is done already.
+    ``error_when_done`` is the error that a broker gives to a request whose work is done already.
     """
     error, message = found
-    if error != own_doing or not maybe_repeated:
+    if error != error_when_done or not maybe_repeated:
         return found
     note = "an earlier attempt was sent and its answer lost: it may have done this itself"
     return error, f"{message}; {note}" if message else note

@@ -1,4 +1,4 @@
-"""Metadata of topics, in a way that never creates one."""
+"""Metadata of topics, read in a way that creates no topic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOPICS_PER_REQUEST = 1000
 UNKNOWN_TOPIC_OR_PARTITION = 3
 TOPIC_AUTHORIZATION_FAILED = 29
 UNKNOWN_TOPIC_ID = 100
-#: An answer about a topic that says that the broker has none.
+#: The error codes of a topic that the broker does not know.
 UNKNOWN = frozenset({UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID})
 
 #: Since these versions of Metadata a request can say that it creates no topics, can ask for a
@@ -111,7 +111,7 @@ async def _ask(
 async def _ask_for_all(
     caller: Caller, to: int | Target, timeout: float | None
 ) -> Reply[MetadataResponse]:
-    """What brokers before 0.11 to 2.8 answer without creating a topic: everything they have."""
+    """The metadata of all topics, which brokers of any version answer without creating one."""
     lowest, before = VersionRange(_NO_CREATION, MAX_VERSION), VersionRange(1, _NO_CREATION - 1)
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
     try:

@@ -1,4 +1,4 @@
-"""Items that each belong to one broker: find it, ask it, and look again where it has changed."""
+"""Items that each belong to one broker: it is looked up, asked, and looked up again if it moved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_admin_proto.admin.operations.common.failures import (
     Failure,
     answer_of,
     failure_of,
-    with_repetition,
+    note_lost_answer,
 )
 from kafka_admin_proto.admin.operations.common.item_retries import K, R, retry_items
 from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
@@ -23,8 +23,8 @@ from kafka_admin_proto.errors import KafkaAdminProtoError
 
 _V = TypeVar("_V")
 
-#: A broker that is gone has a successor, which is looked for anew.
-_PASSING = TRANSIENT | {ConnectionFailedError.__name__, ConnectionLostError.__name__}
+#: Errors after which the broker of an item is looked up again: it may have a successor.
+_RETRIED = TRANSIENT | {ConnectionFailedError.__name__, ConnectionLostError.__name__}
 
 
 class BrokerFailure(msgspec.Struct, frozen=True):
@@ -38,39 +38,39 @@ class BrokerFailure(msgspec.Struct, frozen=True):
 async def ask_brokers(
     caller: Caller,
     items: Sequence[K],
-    find: Callable[[list[K], float], Awaitable[Mapping[K, int | Failure]]],
+    find_brokers: Callable[[list[K], float], Awaitable[Mapping[K, int | Failure]]],
     ask: Callable[[int, list[K], float], Awaitable[Mapping[K, R]]],
     failed: Callable[[K, Failure], R],
     *,
     timeout: float | None,
-    own_doing: str = "",
+    error_when_done: str = "",
 ) -> list[R]:
     """The results of all items, in order, each from the broker that it belongs to.
 
-    ``find(items, seconds_left)`` tells the broker of each, or why there is none;
+    ``find_brokers(items, seconds_left)`` returns the broker of each, or why there is none;
     ``ask(broker, items, seconds_left)`` asks one broker about all items that it has. Brokers are
     asked side by side. Items whose error is transient, or whose broker cannot be reached, are
     looked up and asked again until the time is over. ``failed(item, failure)`` makes the result of
     an item without an answer. Where no item has an answer, the exception is raised.
 
-    ``own_doing`` is the error of an item whose work is done already: its message says so where an
-    earlier attempt's answer was lost. ``ask`` is to make its requests by ``Caller.call_owner``.
+    ``error_when_done`` is the error of an item whose work is done already: its message says so
+    where an earlier attempt's answer was lost. ``ask`` makes its requests by ``Caller.call_owner``.
     """
     exceptions: dict[K, KafkaAdminProtoError] = {}
     lost: set[K] = set()
 
     async def attempt(pending: list[K], seconds: float) -> Mapping[K, R]:
         deadline = Deadline(seconds)
-        found = await find(pending, seconds)
+        found = await find_brokers(pending, seconds)
         by_broker: dict[int, list[K]] = {}
         results: dict[K, R] = {}
         for item in pending:
             exceptions.pop(item, None)
-            place = answer_of(item, found)
-            if isinstance(place, int):
-                by_broker.setdefault(place, []).append(item)
+            broker_or_failure = answer_of(item, found)
+            if isinstance(broker_or_failure, int):
+                by_broker.setdefault(broker_or_failure, []).append(item)
             else:
-                results[item] = failed(item, place)
+                results[item] = failed(item, broker_or_failure)
 
         async def ask_one(broker: int, mine: list[K]) -> None:
             try:
@@ -89,12 +89,12 @@ async def ask_brokers(
     unique = list(dict.fromkeys(items))
     if not unique:
         return []
-    results = await retry_items(caller, unique, attempt, timeout=timeout, transient=_PASSING)
+    results = await retry_items(caller, unique, attempt, timeout=timeout, transient=_RETRIED)
     if exceptions.keys() == results.keys():
         raise next(iter(exceptions.values()))
     for item in lost:
         result = results[item]
-        error, message = with_repetition((result.error, result.message), True, own_doing)
+        error, message = note_lost_answer((result.error, result.message), True, error_when_done)
         # ItemResult is a protocol, and mypy cannot know that all results are Structs.
         noted: R = msgspec.structs.replace(  # type: ignore[type-var]
             result, error=error, message=message
@@ -137,7 +137,7 @@ async def _answer(
             pause = caller.backoff.pause(attempts)
             name, message = failure_of(error)
             failed = BrokerFailure(broker, name or type(error).__name__, message)
-            if failed.error not in _PASSING or pause >= deadline.left:
+            if failed.error not in _RETRIED or pause >= deadline.left:
                 return failed
             if isinstance(error, ConnectionFailedError) and not await _is_live(
                 caller, broker, deadline
@@ -147,7 +147,7 @@ async def _answer(
 
 
 async def _is_live(caller: Caller, broker: int, deadline: Deadline) -> bool:
-    """Whether the cluster says so; False if no broker can be asked."""
+    """Whether the cluster counts the broker as live; False if no broker can be asked."""
     try:
         return broker in await live_brokers(caller, deadline)
     except KafkaAdminProtoError:

@@ -1,4 +1,4 @@
-"""An operation's timeout, as requests carry it."""
+"""Timeouts: the part that a request gives the broker, and live brokers within a deadline."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from kafka_admin_proto.admin.caller import Broker, Caller, Target
 from kafka_admin_proto.admin.errors import RequestTimedOutError
 from kafka_admin_proto.admin.retry import Deadline
 
-#: What a controller answers when its time was over: it may have done the work, or may yet.
-LATE = "REQUEST_TIMED_OUT"
+#: The error of a controller whose time was over: it may have done the work, or may do it yet.
+REQUEST_TIMED_OUT = "REQUEST_TIMED_OUT"
 
 #: Only brokers of KRaft clusters have DescribeQuorum.
 _DESCRIBE_QUORUM = 55
-#: Of the time that is left, what an answer has to come back: a tenth, and a second at most.
+#: The part of the time left that the answer has for its way back: a tenth, at most a second.
 _ANSWER_SHARE, _ANSWER_S = 0.1, 1.0
 _INT32_MAX = (1 << 31) - 1
 
 
 def wire_timeout_ms(left: float) -> int:
-    """What the broker may take, out of ``left`` seconds: its own REQUEST_TIMED_OUT is to arrive."""
+    """The broker's part of ``left`` seconds, so that its REQUEST_TIMED_OUT arrives in time."""
     own = left - min(left * _ANSWER_SHARE, _ANSWER_S)
     return int(min(max(1, own * 1000), _INT32_MAX))  # in this order: there may be no end
 
 
 async def triggers_only(caller: Caller, timeout: float) -> bool:
-    """Whether a timeout of 0 goes to the controller as such.
+    """Whether the request is sent with a timeout of 0, which only starts the work.
 
     With ZooKeeper a controller then starts the work and answers REQUEST_TIMED_OUT. A KRaft
     controller answers the same and has done nothing; it needs some time, and never waits for the
@@ -40,7 +40,7 @@ async def live_brokers(
 ) -> Mapping[int, Broker]:
     """The live brokers, read anew; RequestTimedOutError when the deadline is over first.
 
-    Without ``refresh`` they are those that the client knows of, if it does.
+    Without ``refresh`` the client's view of the cluster is used where it has one.
     """
     try:
         async with asyncio.timeout(deadline.left):

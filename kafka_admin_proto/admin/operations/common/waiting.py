@@ -1,4 +1,4 @@
-"""Waiting until every live broker has what was asked for: a controller's answer comes before that.
+"""Waiting until every live broker has a change, which takes longer than the controller's answer.
 
     left = await every_broker_sees(caller, ["orders"], missing, timeout=10)
 
@@ -22,17 +22,17 @@ from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 
-#: Seconds between two questions to a broker: at first, and at most. Metadata usually reaches all
+#: Seconds between two requests to a broker: at first, and at most. Metadata usually reaches all
 #: brokers of a KRaft cluster within 0.35 s.
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.5
-#: Seconds that one question may take before it is looked whether the broker still lives.
-_QUESTION_S = 5.0
+#: Seconds for one request, after which the client checks whether the broker is still live.
+_REQUEST_S = 5.0
 
-#: Of a topic's name and what a broker's Metadata has of it (None: nothing), what is not as asked:
-#: sentences without the broker's name.
+#: Takes a topic's name and its part of a broker's Metadata (None: the broker does not know it).
+#: Returns a sentence for each difference from what was asked for, without the broker's name.
 Missing = Callable[[str, MetadataResponseTopic | None], Iterable[str]]
-#: What one broker lacks of the items: sentences by item. The float is the seconds that are left.
-Look = Callable[[int, Sequence[str], float], Awaitable[dict[str, list[str]]]]
+#: Takes a broker, items and the seconds left. Returns sentences for what the broker lacks, by item.
+FindMissing = Callable[[int, Sequence[str], float], Awaitable[dict[str, list[str]]]]
 
 
 async def every_broker_sees(
@@ -45,7 +45,7 @@ async def every_broker_sees(
     the client may not describe a topic: no waiting would help.
     """
 
-    async def look(broker: int, asked: Sequence[str], left: float) -> dict[str, list[str]]:
+    async def find_missing(broker: int, asked: Sequence[str], left: float) -> dict[str, list[str]]:
         found = {}
         for some in slices(asked):
             answer = await metadata_of_names(caller, some, to=broker, timeout=left)
@@ -56,13 +56,16 @@ async def every_broker_sees(
                 found[name] = list(missing(name, topic))
         return found
 
-    return await until_all_brokers(caller, names, look, timeout)
+    return await wait_for_all_brokers(caller, names, find_missing, timeout)
 
 
-async def until_all_brokers(
-    caller: Caller, items: Sequence[str], look: Look, timeout: float
+async def wait_for_all_brokers(
+    caller: Caller, items: Sequence[str], find_missing: FindMissing, timeout: float
 ) -> dict[str, list[str]]:
-    """Look at each live broker until nothing is missing, as ``every_broker_sees``."""
+    """Call ``find_missing`` for each live broker until nothing is missing; the rest at the end.
+
+    Otherwise as ``every_broker_sees``.
+    """
     if not items:
         return {}
     deadline = Deadline(timeout)
@@ -71,7 +74,7 @@ async def until_all_brokers(
     except KafkaAdminProtoError as error:
         return {item: [f"the brokers are not known: {error}"] for item in items}
     tasks = [
-        asyncio.ensure_future(_until_one(caller, broker, items, look, deadline))
+        asyncio.ensure_future(_wait_for_broker(caller, broker, items, find_missing, deadline))
         for broker in brokers
     ]
     try:
@@ -87,15 +90,15 @@ async def until_all_brokers(
     return left
 
 
-async def _until_one(
-    caller: Caller, broker: int, items: Sequence[str], look: Look, deadline: Deadline
+async def _wait_for_broker(
+    caller: Caller, broker: int, items: Sequence[str], find_missing: FindMissing, deadline: Deadline
 ) -> dict[str, list[str]]:
-    """What this broker lacks at the end; an item that it had as asked is not looked at again."""
+    """What this broker lacks at the end; an item that it has had as asked is not read again."""
     pause = _FIRST_PAUSE_S
     waiting = {item: ["it was not asked in time"] for item in items}
     while waiting and not deadline.is_over:
         try:
-            found = await look(broker, list(waiting), min(deadline.left, _QUESTION_S))
+            found = await find_missing(broker, list(waiting), min(deadline.left, _REQUEST_S))
             waiting = {item: sentences for item, sentences in found.items() if sentences}
         except BrokerError:
             raise

@@ -1,4 +1,4 @@
-"""Configs altered, one by one or all of a resource at once."""
+"""Altering configs: single ones, or all of a resource at once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _Ask = Callable[
 
 
 class ConfigChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to change of a resource; its other configs stay as they are.
+    """Changes of a resource's configs; its other configs stay as they are.
 
     ``delete`` brings a config back to its default. ``append`` and ``subtract`` add values to lists
     and take them away, several with commas in between.

@@ -1,4 +1,4 @@
-"""Configs described, and the resources that have some listed."""
+"""Describing configs, and listing the resources that have configs."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class DescribeConfigs(Caller):
         *,
         timeout: float | None = None,
     ) -> list[ConfigResource]:
-        """What has configs, of these types or of all that the broker knows (brokers from 4.1).
+        """The resources with configs, of these types or of all the broker knows (from 4.1).
 
         Brokers from 3.7 list client metrics alone. Raises UnsupportedVersionError for others.
         """

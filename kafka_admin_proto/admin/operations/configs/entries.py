@@ -1,4 +1,4 @@
-"""A config as brokers answer with it, and names for the numbers in it."""
+"""One config of a resource, with names for the numbers that brokers answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is set for topics themselves, of all the configs that DescribeConfigs answers with."""
+"""The configs that are set for topics themselves, read by DescribeConfigs."""
 
 from __future__ import annotations
 

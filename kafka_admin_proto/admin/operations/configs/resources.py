@@ -1,4 +1,4 @@
-"""What has configs, and which broker answers for it."""
+"""Resources that have configs, and the broker to ask about each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TYPES = {number: name for name, number in _NUMBERS.items()}
 
 
 class ConfigResource(msgspec.Struct, frozen=True):
-    """Something with configs. A broker without a name is the default of all brokers.
+    """A resource with configs. A broker without a name stands for the default of all brokers.
 
     Brokers and their loggers are named by the broker's id as text.
     """
@@ -56,7 +56,7 @@ def type_number(name: ResourceType) -> int:
 
 
 def route(resource: ConfigResource, otherwise: Target) -> int | Target:
-    """Who is asked: a broker's own configs and loggers are known to that broker alone."""
+    """The broker to ask: its own configs and loggers are known to that broker alone."""
     if resource.type in ("broker", "broker_logger") and resource.name:
         return int(resource.name)
     return otherwise

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.config_values import same_value
-from kafka_admin_proto.admin.operations.common.waiting import until_all_brokers
+from kafka_admin_proto.admin.operations.common.waiting import wait_for_all_brokers
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 
 
@@ -19,11 +19,11 @@ async def every_broker_sees_configs(
     secret.
     """
 
-    async def look(broker: int, asked: Sequence[str], left: float) -> dict[str, list[str]]:
+    async def find_missing(broker: int, asked: Sequence[str], left: float) -> dict[str, list[str]]:
         there = await read_overrides(caller, asked, to=broker, timeout=left)
         return {name: list(_differences(wanted[name], there.get(name))) for name in asked}
 
-    return await until_all_brokers(caller, list(wanted), look, timeout)
+    return await wait_for_all_brokers(caller, list(wanted), find_missing, timeout)
 
 
 def _differences(

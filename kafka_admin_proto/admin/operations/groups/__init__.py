@@ -26,7 +26,7 @@ from kafka_admin_proto.admin.operations.groups.offsets import (
 class GroupOperations(Caller):
     """Groups. Each is asked for at its coordinator, wherever that moves within the timeout.
 
-    A group that its coordinator cannot tell of has an error of its own; where no coordinator
+    A group that its coordinator answers with an error has it in its result; where no coordinator
     could be asked at all, the exception is raised.
     """
 

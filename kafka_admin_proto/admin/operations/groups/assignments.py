@@ -1,4 +1,4 @@
-"""What members of classic consumer groups tell each other, out of the bytes that brokers keep."""
+"""Subscriptions and assignments of classic consumer groups, out of the bytes brokers keep."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_subscription(data: bytes) -> ConsumerProtocolSubscription | None:
 
 
 def _read(message: type[_M], data: bytes) -> _M | None:
-    """As Java reads it: a newer version as the newest that is known, what it adds left unread."""
+    """Read as Kafka's Java client does: a newer version as the newest known, additions left out."""
     if len(data) < _VERSION_BYTES:
         return None
     version = int.from_bytes(data[:_VERSION_BYTES], "big", signed=True)

@@ -24,7 +24,7 @@ async def list_groups(
     timeout: float | None,
 ) -> GroupListing:
     async def ask(broker: int, seconds: float) -> list[ListedGroup]:
-        return await _of_broker(caller, broker, states, types, seconds)
+        return await _list_groups_of_broker(caller, broker, states, types, seconds)
 
     answers, failed = await ask_every_broker(caller, ask, timeout=timeout)
     # A group that moves between the answers may be listed by both coordinators.
@@ -39,7 +39,7 @@ async def list_groups(
     )
 
 
-async def _of_broker(
+async def _list_groups_of_broker(
     caller: Caller, broker: int, states: Sequence[str], types: Sequence[str], timeout: float
 ) -> list[ListedGroup]:
     before_types = _WITH_STATES if states else None

@@ -134,7 +134,7 @@ class GroupDescription(msgspec.Struct, frozen=True):
 
 
 class GroupResult(msgspec.Struct, frozen=True):
-    """A group that something was done to, unless there is an error."""
+    """A group that was changed as asked, unless there is an error."""
 
     group_id: str
     error: str | None = None

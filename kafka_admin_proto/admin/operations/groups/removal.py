@@ -1,4 +1,4 @@
-"""Groups that are deleted, and members that are made to leave."""
+"""Deleting groups, and removing members."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ async def delete_groups(
         ask,
         failed,
         timeout=timeout,
-        own_doing="GROUP_ID_NOT_FOUND",
+        error_when_done="GROUP_ID_NOT_FOUND",
     )
 
 
-class _Left(msgspec.Struct, frozen=True):
+class _LeaveResult(msgspec.Struct, frozen=True):
     """Members that were asked to leave one group; ``error`` is that of the whole group."""
 
     members: Sequence[RemovedMember] = ()
@@ -86,13 +86,13 @@ async def remove_members(
         ],
     )
 
-    async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, _Left]:
+    async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, _LeaveResult]:
         reply = await caller.call_owner(
             request, LeaveGroupResponse, to=broker, timeout=seconds, versions=_MANY_MEMBERS
         )
         error, message = failure(reply.body.error_code)
         if error is not None:
-            return {group: _Left((), error, message)}
+            return {group: _LeaveResult((), error, message)}
         # By both ids: a broker may answer in an order of its own.
         codes = {
             (each.member_id, each.group_instance_id): each.error_code for each in reply.body.members
@@ -101,10 +101,10 @@ async def remove_members(
         for each in wanted:
             code = answer_of((each.member_id, each.instance_id), codes)
             left.append(RemovedMember(each.member_id, each.instance_id, *failure(code)))
-        return {group: _Left(left)}
+        return {group: _LeaveResult(left)}
 
-    def failed(group: str, why: Failure) -> _Left:
-        return _Left((), *why)
+    def failed(group: str, why: Failure) -> _LeaveResult:
+        return _LeaveResult((), *why)
 
     (left,) = await ask_coordinators(caller, [group], KeyType.GROUP, ask, failed, timeout=timeout)
     if left.error is not None:

@@ -1,4 +1,4 @@
-"""Partitions: more of them, their replicas on other brokers, their leaders."""
+"""Partitions: adding them, moving their replicas, electing leaders, their records."""
 
 from __future__ import annotations
 

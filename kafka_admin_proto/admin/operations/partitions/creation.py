@@ -1,4 +1,4 @@
-"""More partitions for topics."""
+"""Adding partitions to topics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure, failure_of
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import leaderless, metadata_of_names, slices
-from kafka_admin_proto.admin.operations.common.timeouts import LATE, triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.timeouts import (
+    REQUEST_TIMED_OUT,
+    triggers_only,
+    wire_timeout_ms,
+)
 from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
@@ -42,7 +46,7 @@ class NewPartitions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CreatedPartitions(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one topic; ``complete`` and ``missing`` are as of a created topic."""
+    """What became of one topic; ``complete`` and ``missing`` as in ``CreatedTopic``."""
 
     topic: str
     count: int
@@ -79,7 +83,7 @@ class CreatePartitions(Caller):
         answered = [results[name] for name in wanted]
         if validate_only or timeout <= 0:
             return answered
-        return await _waited_for(self, answered, deadline)
+        return await _wait_for_brokers(self, answered, deadline)
 
 
 async def send_new_partitions(
@@ -89,10 +93,10 @@ async def send_new_partitions(
     timeout: float,
     validate_only: bool,
 ) -> dict[str, CreatedPartitions]:
-    """What the controller answers, by topic.
+    """Send CreatePartitions; the result of each topic.
 
-    Brokers are waited for only where it says REQUEST_TIMED_OUT, as far as ``timeout`` allows: what
-    it was late with may come all the same.
+    Brokers are waited for only after REQUEST_TIMED_OUT, as far as ``timeout`` allows: the
+    controller may have added the partitions, or may do it yet.
     """
     trigger = not validate_only and await triggers_only(caller, timeout)
 
@@ -125,11 +129,16 @@ async def send_new_partitions(
     for name in wanted:
         if name not in results:
             results[name] = failed(name, unanswered("topic"))
-    judged = {name: await _judged(caller, each, deadline) for name, each in results.items()}
+    judged = {
+        name: await _check_invalid_partitions(caller, each, deadline)
+        for name, each in results.items()
+    }
     if validate_only or timeout <= 0:
         return judged
-    belated = [each for each in judged.values() if each.error == LATE]
-    return judged | {each.topic: each for each in await _waited_for(caller, belated, deadline)}
+    timed_out = [each for each in judged.values() if each.error == REQUEST_TIMED_OUT]
+    return judged | {
+        each.topic: each for each in await _wait_for_brokers(caller, timed_out, deadline)
+    }
 
 
 def _topic(topic: NewPartitions) -> CreatePartitionsTopic:
@@ -150,17 +159,17 @@ def _created(
     answer: CreatePartitionsTopicResult, wanted: NewPartitions, trigger: bool, repeated: bool
 ) -> CreatedPartitions:
     error, message = failure(answer.error_code, answer.error_message)
-    if trigger and error == LATE:
+    if trigger and error == REQUEST_TIMED_OUT:
         error, message = None, "the controller has taken the request and does not wait for it"
     if repeated and error == "INVALID_PARTITIONS":
         message = _REPEATED
     return CreatedPartitions(topic=answer.name, count=wanted.count, error=error, message=message)
 
 
-async def _judged(
+async def _check_invalid_partitions(
     caller: Caller, result: CreatedPartitions, deadline: Deadline
 ) -> CreatedPartitions:
-    """An INVALID_PARTITIONS that may be our own doing: are there as many as asked for?"""
+    """After a lost answer: INVALID_PARTITIONS is no error if there are as many as asked for."""
     if result.message != _REPEATED:
         return result
     try:
@@ -177,17 +186,18 @@ async def _judged(
     )
 
 
-async def _waited_for(
+async def _wait_for_brokers(
     caller: Caller, results: list[CreatedPartitions], deadline: Deadline
 ) -> list[CreatedPartitions]:
-    """The results with what brokers have of them; one that was late is no error once it is there.
+    """The results, with whether every broker has the partitions.
 
-    Failures stay as they are, and so does one that was late and was waited for already.
+    REQUEST_TIMED_OUT is no error once every broker has them. Other failures stay as they are, and
+    so do results that were waited for already.
     """
     counts = {
         each.topic: each.count
         for each in results
-        if each.error in (None, LATE) and each.complete is None
+        if each.error in (None, REQUEST_TIMED_OUT) and each.complete is None
     }
 
     def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
@@ -197,7 +207,7 @@ async def _waited_for(
         left = await every_broker_sees(caller, list(counts), missing, timeout=deadline.left)
     except BrokerError as error:
         return [
-            msgspec.structs.replace(each, message=not_waited_for(error))
+            msgspec.structs.replace(each, message=not_waited_for_message(error))
             if each.topic in counts and each.error is None
             else each
             for each in results
@@ -215,9 +225,9 @@ def _completed(
         known = result.message if result.error is None else None
         return msgspec.structs.replace(result, error=None, message=known, complete=True)
     if result.error is None:
-        message = late(lacking, deadline)
+        message = incomplete_message(lacking, deadline)
     else:
-        message = late(lacking, deadline, f"the controller answered {result.error}")
+        message = incomplete_message(lacking, deadline, f"the controller answered {result.error}")
     return msgspec.structs.replace(result, message=message, complete=False, missing=lacking)
 
 
@@ -237,12 +247,12 @@ def missing_partitions(name: str, topic: MetadataResponseTopic | None, count: in
     yield from leaderless(name, topic)
 
 
-def not_waited_for(error: BrokerError) -> str:
+def not_waited_for_message(error: BrokerError) -> str:
     """The message of a result whose effect the client may not look at."""
     return f"the controller has taken it, and it is not waited for: {error}"
 
 
-def late(
+def incomplete_message(
     missing: list[str], deadline: Deadline, answer: str = "the controller has taken it"
 ) -> str:
     """The message of a result that is not complete in time."""

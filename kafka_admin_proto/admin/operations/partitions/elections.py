@@ -1,4 +1,4 @@
-"""Leaders elected: the preferred one, which is the first replica, or any where none is left."""
+"""Electing leaders: the preferred one, which is the first replica, or an unclean one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from kafka_admin_proto.admin.operations.common.item_retries import retry_items
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
-from kafka_admin_proto.admin.operations.partitions.creation import late, not_waited_for, unanswered
+from kafka_admin_proto.admin.operations.partitions.creation import (
+    incomplete_message,
+    not_waited_for_message,
+    unanswered,
+)
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kafka_admin_proto.messages.elect_leaders_response import ElectLeadersResponse
@@ -134,7 +138,7 @@ async def _waited_for(
         return [
             each
             if each.error is not None
-            else msgspec.structs.replace(each, message=not_waited_for(error))
+            else msgspec.structs.replace(each, message=not_waited_for_message(error))
             for each in results
         ]
     judged = []
@@ -142,7 +146,7 @@ async def _waited_for(
         if each.error is None:
             place = _place(each.topic, each.partition)
             own = [sentence for sentence in left.get(each.topic, []) if _about(sentence, place)]
-            note = late(own, deadline) if own else each.message
+            note = incomplete_message(own, deadline) if own else each.message
             each = msgspec.structs.replace(each, complete=not own, missing=own, message=note)
         judged.append(each)
     return judged

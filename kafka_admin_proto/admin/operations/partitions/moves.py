@@ -1,4 +1,4 @@
-"""Replicas of partitions moved to other brokers: begun, listed and cancelled."""
+"""Moving replicas of partitions to other brokers: begin, list and cancel."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NOTHING_MOVES = "NO_REASSIGNMENT_IN_PROGRESS"
 class PartitionResult(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one partition.
 
-    ``repeated``: the answer to an earlier attempt was lost; ``message`` says what follows.
+    ``repeated`` says that the answer to an earlier attempt was lost, ``message`` what was found.
     """
 
     topic: str
@@ -135,7 +135,7 @@ class MovePartitions(Caller):
             lambda partition, error: _result(partition, failure_of(error)),
             deadline=deadline,
         )
-        results |= await _judged(self, results, moving, deadline)
+        results |= await _check_not_in_progress(self, results, moving, deadline)
         return [results.get(each) or _result(each, unanswered("partition")) for each in replicas]
 
     async def list_partition_reassignments(
@@ -144,7 +144,7 @@ class MovePartitions(Caller):
         *,
         timeout: float | None = None,
     ) -> list[OngoingReassignment]:
-        """What moves, of all partitions or of some; those that do not move are left out."""
+        """The partitions that are moving, of all or of some."""
         left = self.default_timeout if timeout is None else timeout
         request = ListPartitionReassignmentsRequest(
             timeout_ms=wire_timeout_ms(left),
@@ -187,15 +187,16 @@ def _result(partition: Partition, found: Failure, repeated: bool = False) -> Par
     )
 
 
-async def _judged(
+async def _check_not_in_progress(
     caller: Caller,
     results: Mapping[Partition, PartitionResult],
     before: Mapping[Partition, OngoingReassignment],
     deadline: Deadline,
 ) -> dict[Partition, PartitionResult]:
-    """Those with a NO_REASSIGNMENT_IN_PROGRESS that may be our own doing, looked at.
+    """After a lost answer: the cancellations with NO_REASSIGNMENT_IN_PROGRESS, checked.
 
-    It is no error where the partition moved ``before`` and its replicas have not arrived.
+    It is no error where the partition moved ``before`` and its replicas have not arrived: the lost
+    attempt has cancelled the move.
     """
     doubtful = [
         partition
@@ -212,11 +213,11 @@ async def _judged(
                         for each in topic.partitions}  # fmt: skip
     except KafkaAdminProtoError as error:
         fault = f"; where its replicas are could not be looked at: {error}"
-    return {each: _verdict(results[each], before.get(each), now.get(each), fault)
+    return {each: _result_of_cancellation(results[each], before.get(each), now.get(each), fault)
             for each in doubtful}  # fmt: skip
 
 
-def _verdict(
+def _result_of_cancellation(
     result: PartitionResult, before: OngoingReassignment | None, now: list[int] | None, fault: str
 ) -> PartitionResult:
     if before is None:

@@ -42,13 +42,13 @@ from kafka_admin_proto.admin.operations.partitions.progress import (
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.placement import count_moves, regenerate
 
-#: Seconds between two looks, and between two attempts to move a replica into a log dir of a broker
-#: that lacks it still.
+#: Seconds between two reads of the state, and between two attempts to move a replica into a log
+#: dir while its broker does not have it yet.
 _PAUSE_S = 0.1
 #: Seconds that brokers may lag behind the controller, which no longer lists a move.
 _SETTLING_S = 1.0
-#: The error of such an attempt.
-_NOT_THERE = "REPLICA_NOT_AVAILABLE"
+#: The error of moving a replica into a log dir while its broker does not have it.
+_NO_REPLICA = "REPLICA_NOT_AVAILABLE"
 
 
 class GeneratedReassignment(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class GeneratedReassignment(msgspec.Struct, frozen=True):
 
 
 class ExecutedReassignment(msgspec.Struct, frozen=True):
-    """What was begun. ``rollback`` has the replicas as they were."""
+    """The moves that were begun. ``rollback`` has the replicas as they were."""
 
     rollback: list[PartitionReplicas]
     partitions: list[PartitionResult]
@@ -83,7 +83,7 @@ class VerifiedReassignment(msgspec.Struct, frozen=True):
 
 
 class CancelledReassignment(msgspec.Struct, frozen=True):
-    """What was moving and now goes back."""
+    """The partitions and replicas that were moving and now go back."""
 
     partitions: list[PartitionResult]
     log_dirs: list[MovedReplica]
@@ -217,7 +217,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         preserve_throttles: bool = False,
         timeout: float = 10.0,
     ) -> CancelledReassignment:
-        """Let those of the partitions that move go back, also from log dirs; throttles go."""
+        """Cancel the moves of these partitions, into log dirs too, and remove the throttles."""
         rows = list(partitions)
         deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
         ongoing = await self.list_partition_reassignments(
@@ -246,7 +246,7 @@ async def _settled_states(
     ongoing: list[OngoingReassignment],
     deadline: Deadline,
 ) -> list[PartitionState]:
-    """How far the partitions are; a broker has a moment to hear of a move that has just ended."""
+    """How far the partitions are; a broker has a moment to apply a move that has just ended."""
     settling = Deadline(min(deadline.left, _SETTLING_S))
     while True:
         current = await read_replicas(caller, {row.topic for row in rows}, deadline, strict=False)
@@ -263,7 +263,7 @@ async def check_moves(
     additional: bool,
     timeout: float,
 ) -> list[OngoingReassignment]:
-    """What moves already, where that does not keep ``rows`` from being moved.
+    """The partitions that are moving already, where ``rows`` may be moved beside them.
 
     Raises InstructionError for a broker that is not live, and without ``additional`` where
     something moves.
@@ -317,13 +317,13 @@ def _log_dir_moves(rows: Iterable[PartitionReplicas]) -> list[ReplicaMove]:
 async def _move_log_dirs(
     caller: LogDirOperations, moves: list[ReplicaMove], deadline: Deadline
 ) -> list[MovedReplica]:
-    """Move, again and again where the replica has to come to the broker first."""
+    """Move replicas into log dirs, again where the replica is not on its broker yet."""
     results: dict[ReplicaMove, MovedReplica] = {}
     pending = moves
     while pending:
         answers = await caller.alter_replica_log_dirs(pending, timeout=max(deadline.left, 1.0))
         results.update(zip(pending, answers, strict=True))
-        pending = [move for move in pending if results[move].error == _NOT_THERE]
+        pending = [move for move in pending if results[move].error == _NO_REPLICA]
         if deadline.left <= _PAUSE_S:
             break
         if pending:
@@ -334,7 +334,7 @@ async def _move_log_dirs(
 async def _unthrottle(
     caller: AlterConfigs, rows: Iterable[PartitionReplicas], deadline: Deadline
 ) -> list[str]:
-    """Of all live brokers: which of them took part is no longer known."""
+    """Remove the throttles of all live brokers: which of them took part is no longer known."""
     brokers = await live_brokers(caller, deadline, refresh=False)
     changes = throttles.unthrottling((row.topic for row in rows), brokers)
     return await throttles.apply(caller, changes, timeout=deadline.left)

@@ -1,4 +1,4 @@
-"""Records of partitions: the offsets that they have, and those before an offset deleted."""
+"""Records of partitions: listing their offsets, and deleting those before an offset."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OffsetSpec = Literal[
 ]
 IsolationLevel = Literal["read_uncommitted", "read_committed"]
 
-#: What stands for an offset on the wire, and the version of ListOffsets that first has it.
+#: The number of each spec on the wire, and the version of ListOffsets that first has it.
 _SPECS: dict[OffsetSpec, tuple[int, int]] = {
     "latest": (-1, 1),
     "earliest": (-2, 1),
@@ -58,8 +58,8 @@ ALL_RECORDS = -1
 class ListedOffset(msgspec.Struct, frozen=True, kw_only=True):
     """An offset of a partition.
 
-    ``offset`` is None where no record is as asked (none is that young, none is in tiered storage).
-    ``timestamp_ms``, since 1970, is the record's, where it was asked for by time.
+    ``offset`` is None where no record matches (all are older, or none is in tiered storage).
+    ``timestamp_ms`` (since 1970) is the record's, where the request was for a time.
     """
 
     topic: str

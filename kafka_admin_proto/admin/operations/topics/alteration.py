@@ -1,4 +1,4 @@
-"""Topics altered: planned, shown, and carried out with the requests that Kafka ships."""
+"""Altering topics: a plan is made, and carried out with the requests that Kafka ships."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from kafka_admin_proto.admin.operations.configs.waiting import every_broker_sees
 from kafka_admin_proto.admin.operations.partitions.creation import (
     CreatePartitions,
     NewPartitions,
-    late,
+    incomplete_message,
     missing_partitions,
-    not_waited_for,
+    not_waited_for_message,
     send_new_partitions,
 )
 from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
@@ -47,7 +47,7 @@ from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 
-#: Seconds for what comes when all of the time is over: 0 would mean not to wait.
+#: Seconds for a request after the deadline is over: 0 would mean not to wait.
 _LEAST_S = 0.001
 
 
@@ -295,7 +295,9 @@ class _Run:
             lacks = await left
         except BrokerError as error:
             for name, each in taken.items():
-                self.results[name] = msgspec.structs.replace(each, message=not_waited_for(error))
+                self.results[name] = msgspec.structs.replace(
+                    each, message=not_waited_for_message(error)
+                )
             return
         finally:
             left.cancel()
@@ -306,7 +308,7 @@ class _Run:
                 each,
                 complete=not lacking,
                 missing=lacking,
-                message=late(lacking, self._deadline) if lacking else each.message,
+                message=incomplete_message(lacking, self._deadline) if lacking else each.message,
             )
 
 

@@ -1,4 +1,4 @@
-"""The states of topics from which alterations are planned: configs, partitions, moves."""
+"""The state of topics that an alteration is planned from: configs, partitions, moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics created, and waited for until every broker has them."""
+"""Creating topics, and waiting until every broker has them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ from kafka_admin_proto.admin.operations.common.metadata import (
     slices,
     topic_id_text,
 )
-from kafka_admin_proto.admin.operations.common.timeouts import LATE, triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.timeouts import (
+    REQUEST_TIMED_OUT,
+    triggers_only,
+    wire_timeout_ms,
+)
 from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
 from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, entry_of_created
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
@@ -47,8 +51,8 @@ _RECORDS_PER_REQUEST, _DEFAULT_PARTITIONS = 5_000, 10
 _VALIDATE_ONLY, _DEFAULTS = 1, 4
 
 
-#: Seconds that a broker has to hear of a topic that the controller says exists, and between looks.
-_HEARING_S, _PAUSE_S = 5.0, 0.1
+#: Seconds for a topic that the controller has to reach a broker, and between two requests.
+_PROPAGATION_S, _PAUSE_S = 5.0, 0.1
 
 
 class NewTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,10 +85,10 @@ class CreatedTopic(msgspec.Struct, frozen=True, kw_only=True):
 
     ``partitions``, ``replication_factor`` and ``configs`` are what the broker answered, None where
     it says nothing (before 2.4). ``config_error`` is why it leaves them out, for want of rights.
-    ``repeated``: the answer to an earlier attempt was lost; ``message`` says what follows.
+    ``repeated`` says that the answer to an earlier attempt was lost, ``message`` what was found.
     ``complete`` says whether every broker knew the topic and each partition had a leader in time;
-    None where that was not waited for. ``missing`` names what was not there then; the topic may
-    still come.
+    None where that was not waited for. ``missing`` has a sentence for each thing that was not
+    there then; it may still come.
     """
 
     name: str
@@ -159,8 +163,10 @@ class CreateTopics(Caller):
         answered = [results.get(name) or _unanswered(name) for name in wanted]
         if validate_only:  # brokers answer with an id that no topic has
             return [msgspec.structs.replace(each, topic_id=None) for each in answered]
-        answered = [await _judged(self, each, wanted, before, deadline) for each in answered]
-        return answered if timeout <= 0 else await _waited_for(self, answered, deadline)
+        answered = [
+            await _check_already_exists(self, each, wanted, before, deadline) for each in answered
+        ]
+        return answered if timeout <= 0 else await _wait_for_brokers(self, answered, deadline)
 
 
 async def _ids_before(
@@ -174,20 +180,20 @@ async def _ids_before(
     return found
 
 
-async def _judged(
+async def _check_already_exists(
     caller: Caller,
     result: CreatedTopic,
     wanted: Mapping[str, NewTopic],
     before: Mapping[str, str | None],
     deadline: Deadline,
 ) -> CreatedTopic:
-    """A TOPIC_ALREADY_EXISTS that may be our own doing, compared with what is there."""
+    """After a lost answer: whether the topic that exists is the one that was to be created."""
     if not result.repeated or result.error != "TOPIC_ALREADY_EXISTS":
         return result
     name = result.name
     lost = "the answer to an earlier attempt was lost, and the topic exists"
     try:
-        there = await _heard_of(caller, name, deadline)
+        there = await _read_created_topic(caller, name, deadline)
         configs = await read_overrides(caller, [name], timeout=deadline.left)
     except KafkaAdminProtoError as error:
         note = f"{lost}: perhaps by that attempt; it could not be looked at: {error}"
@@ -215,9 +221,11 @@ async def _judged(
     )
 
 
-async def _heard_of(caller: Caller, name: str, deadline: Deadline) -> MetadataResponseTopic | None:
-    """What a broker knows of a topic that the controller has; it may hear of it a moment later."""
-    hearing = Deadline(min(deadline.left, _HEARING_S))
+async def _read_created_topic(
+    caller: Caller, name: str, deadline: Deadline
+) -> MetadataResponseTopic | None:
+    """A broker's metadata of a topic that the controller has; None if it does not arrive soon."""
+    hearing = Deadline(min(deadline.left, _PROPAGATION_S))
     while True:
         there = (await metadata_of_names(caller, [name], timeout=deadline.left)).get(name)
         if there is not None or hearing.is_over:
@@ -225,10 +233,10 @@ async def _heard_of(caller: Caller, name: str, deadline: Deadline) -> MetadataRe
         await asyncio.sleep(min(_PAUSE_S, hearing.left))
 
 
-async def _waited_for(
+async def _wait_for_brokers(
     caller: Caller, results: Sequence[CreatedTopic], deadline: Deadline
 ) -> list[CreatedTopic]:
-    created = {each.name: each for each in results if each.error in (None, LATE)}
+    created = {each.name: each for each in results if each.error in (None, REQUEST_TIMED_OUT)}
 
     def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
         if topic is None:
@@ -296,7 +304,7 @@ def _versions(request: CreateTopicsRequest) -> VersionRange:
 def _created(
     answer: CreatableTopicResult, wanted: NewTopic, repeated: bool, trigger: bool
 ) -> CreatedTopic:
-    if trigger and error_name(answer.error_code) == LATE:
+    if trigger and error_name(answer.error_code) == REQUEST_TIMED_OUT:
         note = "the controller has taken the request and does not wait for the topic"
         return CreatedTopic(name=answer.name, message=note, repeated=repeated)
     error, message = failure(answer.error_code, answer.error_message)
@@ -347,7 +355,7 @@ def _batches(topics: Iterable[NewTopic]) -> Iterator[list[str]]:
 def _differences(
     wanted: NewTopic, there: MetadataResponseTopic, configs: Mapping[str, str | None] | None
 ) -> Iterator[str]:
-    """How a topic is not what was asked for."""
+    """A phrase for each way in which a topic differs from what was asked for."""
     replicas = {each.partition_index: each.replica_nodes for each in there.partitions}
     if wanted.assignment is not None and wanted.assignment != replicas:
         yield "another assignment"

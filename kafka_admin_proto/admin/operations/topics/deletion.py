@@ -1,4 +1,4 @@
-"""Topics deleted, and waited for until no broker has them."""
+"""Deleting topics, and waiting until no broker has them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import (
     failure,
     failure_of,
-    with_repetition,
+    note_lost_answer,
 )
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import (
@@ -23,7 +23,11 @@ from kafka_admin_proto.admin.operations.common.metadata import (
     topic_id_text,
     topic_uuid,
 )
-from kafka_admin_proto.admin.operations.common.timeouts import LATE, triggers_only, wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.timeouts import (
+    REQUEST_TIMED_OUT,
+    triggers_only,
+    wire_timeout_ms,
+)
 from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
@@ -42,14 +46,14 @@ from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 _DELETE_TOPICS = 20
 #: Since this version of DeleteTopics topics may be named by their ids.
 _BY_ID = 6
-#: The errors of a topic that is not there.
+#: The errors of a topic that does not exist.
 _ABSENT = frozenset({"UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID"})
 
 
 class DeletedTopic(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one topic.
 
-    ``repeated``: the answer to an earlier attempt was lost; ``message`` says what follows.
+    ``repeated`` says that the answer to an earlier attempt was lost, ``message`` what was found.
     ``complete`` says whether no broker knew the topic any more in time; None where that was not
     waited for. ``missing`` names the brokers that still did.
     """
@@ -63,8 +67,8 @@ class DeletedTopic(msgspec.Struct, frozen=True, kw_only=True):
     missing: list[str] = []
 
 
-class _Item(msgspec.Struct, frozen=True):
-    """A topic to delete. ``known`` says whether it was there before; None is not known."""
+class _TopicToDelete(msgspec.Struct, frozen=True):
+    """A topic to delete, its name or id None where not known. ``known``: a broker had it before."""
 
     name: str | None
     topic_id: UUID | None
@@ -109,7 +113,7 @@ class DeleteTopics(Caller):
         trigger = await triggers_only(self, timeout)
         by_id = await _has_ids(self, deadline)
         results = await _delete(self, items, by_id=by_id, trigger=trigger, deadline=deadline)
-        # A broker that had not heard of the newest topic of that name gave an older one's id.
+        # The id is an older topic's where the broker did not have the newest one of that name yet.
         stale = [
             item
             for item, result in results.items()
@@ -122,11 +126,13 @@ class DeleteTopics(Caller):
         )  # fmt: skip
         for item in stale:
             results[item] = again[_without_id(item)]
-        judged = [_judged(results[item], item, if_exists) for item in items]
-        return judged if timeout <= 0 else await _waited_for(self, judged, deadline)
+        judged = [_check_absent(results[item], item, if_exists) for item in items]
+        return judged if timeout <= 0 else await _wait_for_brokers(self, judged, deadline)
 
 
-async def _resolved(caller: Caller, asked: Sequence[str | UUID], deadline: Deadline) -> list[_Item]:
+async def _resolved(
+    caller: Caller, asked: Sequence[str | UUID], deadline: Deadline
+) -> list[_TopicToDelete]:
     """Names with the ids that they have now, and ids with their names."""
     ids: dict[str, UUID] = {}
     names: dict[UUID, str | None] = {}
@@ -137,9 +143,9 @@ async def _resolved(caller: Caller, asked: Sequence[str | UUID], deadline: Deadl
         found = await metadata_of_ids(caller, these, timeout=deadline.left)
         names |= {topic_id: topic.name for topic_id, topic in found.items()}
     return [
-        _Item(names.get(each), each, each in names)
+        _TopicToDelete(names.get(each), each, each in names)
         if isinstance(each, UUID)
-        else _Item(each, _nonzero(ids.get(each)), each in ids)
+        else _TopicToDelete(each, _nonzero(ids.get(each)), each in ids)
         for each in asked
     ]
 
@@ -150,11 +156,18 @@ async def _has_ids(caller: Caller, deadline: Deadline) -> bool:
 
 
 async def _delete(
-    caller: Caller, items: Sequence[_Item], *, by_id: bool, trigger: bool, deadline: Deadline
-) -> dict[_Item, DeletedTopic]:
+    caller: Caller,
+    items: Sequence[_TopicToDelete],
+    *,
+    by_id: bool,
+    trigger: bool,
+    deadline: Deadline,
+) -> dict[_TopicToDelete, DeletedTopic]:
     versions = VersionRange(_BY_ID, MAX_VERSION) if by_id else VersionRange(0, _BY_ID - 1)
 
-    async def attempt(some: list[_Item], left: float) -> dict[_Item, DeletedTopic]:
+    async def attempt(
+        some: list[_TopicToDelete], left: float
+    ) -> dict[_TopicToDelete, DeletedTopic]:
         request = DeleteTopicsRequest(timeout_ms=0 if trigger else wire_timeout_ms(left))
         if by_id:
             request.topics = [_state(item) for item in some]
@@ -180,7 +193,7 @@ async def _delete(
             for item in some
         }
 
-    def failed(item: _Item, why: KafkaAdminProtoError) -> DeletedTopic:
+    def failed(item: _TopicToDelete, why: KafkaAdminProtoError) -> DeletedTopic:
         error, message = failure_of(why)
         return DeletedTopic(name=item.name, error=error, message=message)
 
@@ -197,13 +210,13 @@ async def _delete(
     return results
 
 
-async def _waited_for(
+async def _wait_for_brokers(
     caller: Caller, results: Sequence[DeletedTopic], deadline: Deadline
 ) -> list[DeletedTopic]:
     deleted = {
         each.name: each.topic_id
         for each in results
-        if each.error in (None, LATE) and each.name is not None
+        if each.error in (None, REQUEST_TIMED_OUT) and each.name is not None
     }
 
     def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
@@ -231,25 +244,25 @@ def _nonzero(topic_id: UUID | None) -> UUID | None:
     return None if topic_id == ZERO_TOPIC_ID else topic_id
 
 
-def _without_id(item: _Item) -> _Item:
-    return _Item(item.name, None, item.known)
+def _without_id(item: _TopicToDelete) -> _TopicToDelete:
+    return _TopicToDelete(item.name, None, item.known)
 
 
-def _state(item: _Item) -> DeleteTopicState:
+def _state(item: _TopicToDelete) -> DeleteTopicState:
     if item.topic_id is None:
         return DeleteTopicState(name=item.name)
     return DeleteTopicState(topic_id=item.topic_id)
 
 
 def _deleted(
-    answer: DeletableTopicResult | None, item: _Item, *, repeated: bool, trigger: bool
+    answer: DeletableTopicResult | None, item: _TopicToDelete, *, repeated: bool, trigger: bool
 ) -> DeletedTopic:
     if answer is None:
         fault = "the controller's answer does not name this topic; list topics to see what is there"
         error, message = failure_of(RemoteProtocolError(fault))
         return DeletedTopic(name=item.name, error=error, message=message, repeated=repeated)
     found, message = failure(answer.error_code, answer.error_message)
-    if trigger and found == LATE:
+    if trigger and found == REQUEST_TIMED_OUT:
         found, message = None, "the controller has taken the request and does not wait"
     topic_id = _nonzero(answer.topic_id) or item.topic_id
     return DeletedTopic(
@@ -261,7 +274,7 @@ def _deleted(
     )
 
 
-def _judged(result: DeletedTopic, item: _Item, if_exists: bool) -> DeletedTopic:
+def _check_absent(result: DeletedTopic, item: _TopicToDelete, if_exists: bool) -> DeletedTopic:
     """An absent topic is no error if an earlier attempt may have deleted it, or if the caller
     allows it.
     """
@@ -276,7 +289,7 @@ def _judged(result: DeletedTopic, item: _Item, if_exists: bool) -> DeletedTopic:
     if if_exists:
         return msgspec.structs.replace(result, error=None, message="there was no such topic")
     # No broker is known to have had it; one that has not heard of a new topic says the same.
-    found = with_repetition((result.error, result.message), result.repeated, result.error or "")
+    found = note_lost_answer((result.error, result.message), result.repeated, result.error or "")
     return msgspec.structs.replace(result, message=found[1])
 
 

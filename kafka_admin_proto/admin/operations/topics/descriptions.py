@@ -1,4 +1,4 @@
-"""Topics listed and described."""
+"""Listing and describing topics."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _VERSIONS = VersionRange(1, MAX_VERSION)
 _PARTITIONS_PER_REQUEST = 2000
 _LEADER_NOT_AVAILABLE = 5
 #: Seconds for one broker: a description is not to wait for one that has just ended.
-_QUESTION_S = 5.0
+_REQUEST_S = 5.0
 
 
 class ReplicaLag(msgspec.Struct, frozen=True):
@@ -123,7 +123,7 @@ async def _ends(
                 request,
                 ListOffsetsResponse,
                 to=broker,
-                timeout=min(deadline.left, _QUESTION_S),
+                timeout=min(deadline.left, _REQUEST_S),
                 versions=_VERSIONS,
             )
         except KafkaAdminProtoError as error:

@@ -39,7 +39,7 @@ from kafka_admin_proto.messages.renew_delegation_token_response import (
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.wire.secrets import MASK
 
-#: Versions in which a token can be for someone else than who asks.
+#: Versions in which a token can have another owner than the client.
 _WITH_OWNER = VersionRange.parse("3+")
 
 
@@ -77,12 +77,12 @@ class TokenOperations(Caller):
         max_lifetime_ms: int = -1,
         timeout: float | None = None,
     ) -> DelegationToken:
-        """A new token for ``owner`` (who asks, by default). -1 is the broker's longest lifetime.
+        """A new token for ``owner`` (the client, by default). -1 is the broker's longest lifetime.
 
         The request is not repeated where its answer was lost: the token may exist all the same.
         """
         named = list(renewers)
-        # Empty, and so left out before version 3: who asks.
+        # Empty, and so left out before version 3: the client is the owner.
         owner_type, owner_name = ("", "") if owner is None else _principal(owner)
         request = CreateDelegationTokenRequest(
             owner_type,
@@ -114,7 +114,7 @@ class TokenOperations(Caller):
     async def renew_delegation_token(
         self, hmac: bytes, *, period_ms: int = -1, timeout: float | None = None
     ) -> int:
-        """When the token expires now, in milliseconds since 1970. -1 is the broker's own period."""
+        """Renew a token; returns when it expires, in ms since 1970. -1 is the broker's period."""
         reply = await self.call(
             RenewDelegationTokenRequest(hmac, period_ms),
             RenewDelegationTokenResponse,
@@ -127,7 +127,7 @@ class TokenOperations(Caller):
     async def expire_delegation_token(
         self, hmac: bytes, *, period_ms: int = -1, timeout: float | None = None
     ) -> int:
-        """When the token expires, in milliseconds since 1970: at once by default.
+        """Let a token expire, at once by default; returns when, in milliseconds since 1970.
 
         Otherwise when ``period_ms`` have passed.
         """

@@ -19,8 +19,8 @@ from kafka_admin_proto.admin.operations.common.failures import (
     answer_of,
     failure,
     failure_of,
+    note_lost_answer,
     raise_failure,
-    with_repetition,
 )
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
@@ -70,7 +70,7 @@ _Key = tuple[str, ScramMechanism]
 
 
 class ScramCredential(msgspec.Struct, frozen=True, order=True):
-    """A password that a user has, as far as brokers tell of it."""
+    """The mechanism and iterations of a user's password: brokers send no more."""
 
     mechanism: ScramMechanism
     iterations: int
@@ -227,7 +227,7 @@ async def _alter(
         found[new.name, mechanism] = AlteredUser(new.name, mechanism, *answer_of(new.name, answers))
     for gone in removes:
         why = answer_of(gone.user, answers)
-        why = with_repetition(why, reply.maybe_repeated, "RESOURCE_NOT_FOUND")
+        why = note_lost_answer(why, reply.maybe_repeated, "RESOURCE_NOT_FOUND")
         found[gone.user, mechanism] = AlteredUser(gone.user, mechanism, *why)
     return found
 
