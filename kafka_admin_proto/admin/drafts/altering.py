@@ -16,8 +16,9 @@ from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.drafts.caller import DraftCaller
 from kafka_admin_proto.admin.drafts.topics import lacking_partitions
 from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.operations.common.failures import unanswered
 from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
-from kafka_admin_proto.admin.operations.partitions.creation import incomplete_message, unanswered
+from kafka_admin_proto.admin.operations.common.waiting import incomplete_message
 from kafka_admin_proto.admin.operations.partitions.moves import PartitionResult
 from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic
 from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription

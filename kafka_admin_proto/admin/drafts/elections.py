@@ -8,9 +8,15 @@ import msgspec
 
 from kafka_admin_proto.admin.drafts.caller import DraftCaller
 from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.operations.common.failures import unanswered
 from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
-from kafka_admin_proto.admin.operations.partitions.creation import incomplete_message, unanswered
-from kafka_admin_proto.admin.operations.partitions.elections import ElectedLeader, Election
+from kafka_admin_proto.admin.operations.common.waiting import incomplete_message
+from kafka_admin_proto.admin.operations.partitions.elections import (
+    ElectedLeader,
+    Election,
+    is_about,
+    partition_text,
+)
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     PartitionDescription,
     TopicDescription,
@@ -75,17 +81,22 @@ class ElectByDraft(DraftCaller):
             there = {each.partition: each for each in topic.partitions}
             for number in numbers[name]:
                 found = there.get(number)
+                place = partition_text(name, number)
                 if found is None:
-                    yield f"{_place(name, number)} is unknown"
+                    yield f"{place} is unknown"
                 elif not _is_preferred(found):
                     yield (
-                        f"{_place(name, number)} is led by {found.leader}, not yet by the first "
-                        f"of {found.replicas}"
+                        f"{place} is led by {found.leader}, not yet by the first of "
+                        f"{found.replicas}"
                     )
 
         left = await self.every_broker_has(list(numbers), missing, deadline)
         for topic, number in begun:
-            lacks = [each for each in left.get(topic, []) if _about(each, _place(topic, number))]
+            lacks = [
+                each
+                for each in left.get(topic, [])
+                if is_about(each, partition_text(topic, number))
+            ]
             result = results[topic, number]
             results[topic, number] = msgspec.structs.replace(
                 result,
@@ -98,12 +109,3 @@ class ElectByDraft(DraftCaller):
 def _is_preferred(partition: PartitionDescription) -> bool:
     """Whether the head of the replicas leads."""
     return partition.replicas[:1] == [partition.leader]
-
-
-def _place(topic: str, partition: int) -> str:
-    return f"partition {partition} of topic {topic!r}"
-
-
-def _about(sentence: str, place: str) -> bool:
-    """Whether what a broker lacks is about the partition; what names none is about all."""
-    return place in sentence or "partition " not in sentence

@@ -10,7 +10,8 @@ import msgspec
 from kafka_admin_proto.admin.alter.instructions import Duplicates, once_each
 from kafka_admin_proto.admin.drafts.caller import INTERNAL, DraftCaller
 from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.admin.operations.partitions.creation import incomplete_message, unanswered
+from kafka_admin_proto.admin.operations.common.failures import unanswered
+from kafka_admin_proto.admin.operations.common.waiting import incomplete_message
 from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
 from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
 from kafka_admin_proto.admin.operations.topics.descriptions import (

@@ -27,7 +27,11 @@ from kafka_admin_proto.messages.delete_acls_response import (
     DeleteAclsResponse,
 )
 from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
-from kafka_admin_proto.messages.describe_acls_response import DescribeAclsResponse
+from kafka_admin_proto.messages.describe_acls_response import (
+    AclDescription,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
 from kafka_admin_proto.schema.versions import VersionRange
 
 #: Versions that have pattern types; before them every name was literal.
@@ -211,17 +215,7 @@ class AclOperations(Caller):
             reply = await self.call(request, DescribeAclsResponse, timeout=timeout)
         raise_failure(reply.body.error_code, reply.body.error_message, context="DescribeAcls")
         return sorted(
-            AclBinding(
-                ResourceType.of_code(resource.resource_type),
-                resource.resource_name,
-                acl.principal,
-                AclOperation.of_code(acl.operation),
-                AclPermission.of_code(acl.permission_type),
-                PatternType.of_code(resource.pattern_type),
-                acl.host,
-            )
-            for resource in reply.body.resources
-            for acl in resource.acls
+            _binding(resource, acl) for resource in reply.body.resources for acl in resource.acls
         )
 
     async def delete_acls(
@@ -291,13 +285,19 @@ def _without_patterns(filter: AclFilter) -> AclFilter:
 
 
 def _deleted(acl: DeleteAclsMatchingAcl) -> DeletedAcl:
-    binding = AclBinding(
-        ResourceType.of_code(acl.resource_type),
-        acl.resource_name,
+    return DeletedAcl(_binding(acl, acl), *failure(acl.error_code, acl.error_message))
+
+
+def _binding(
+    resource: DescribeAclsResource | DeleteAclsMatchingAcl,
+    acl: AclDescription | DeleteAclsMatchingAcl,
+) -> AclBinding:
+    return AclBinding(
+        ResourceType.of_code(resource.resource_type),
+        resource.resource_name,
         acl.principal,
         AclOperation.of_code(acl.operation),
         AclPermission.of_code(acl.permission_type),
-        PatternType.of_code(acl.pattern_type),
+        PatternType.of_code(resource.pattern_type),
         acl.host,
     )
-    return DeletedAcl(binding, *failure(acl.error_code, acl.error_message))

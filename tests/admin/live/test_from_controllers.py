@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from functools import partial
 from typing import Any
 
 from click.testing import CliRunner
@@ -38,12 +39,21 @@ def test_configs_of_brokers(kraft_cluster: Cluster, kafka_tools: KafkaTools) -> 
             "--entity-type", "brokers", "--entity-name", str(node),
         )  # fmt: skip
 
+    def has_value(node: int, expected: str) -> bool:
+        return value(node) == expected
+
+    def is_shown(node: int) -> bool:
+        return "threads=2" in shown(node)
+
+    def is_not_shown(node: int) -> bool:
+        return not is_shown(node)
+
     for node in kraft_cluster.nodes:
         run(f"configs set --broker {node} log.cleaner.threads=2")
-        wait_until(lambda node=node: value(node) == "2", f"the config of node {node}")  # type: ignore[misc]
-        wait_until(lambda node=node: "threads=2" in shown(node), "ConfigCommand has it")  # type: ignore[misc]
+        wait_until(partial(has_value, node, "2"), f"the config of node {node}")
+        wait_until(partial(is_shown, node), "ConfigCommand has it")
         run(f"configs unset --broker {node} log.cleaner.threads")
-        wait_until(lambda node=node: "threads=2" not in shown(node), "it is gone")  # type: ignore[misc]
+        wait_until(partial(is_not_shown, node), "it is gone")
 
 
 def test_the_default_of_brokers_and_a_logger(kraft_cluster: Cluster) -> None:

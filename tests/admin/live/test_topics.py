@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -348,7 +349,7 @@ def test_a_broker_is_away(kraft_cluster: Cluster, kafka_tools: KafkaTools, uniqu
         with node_ended(kraft_cluster, 3):
             kafka_tools.run("ConsoleProducer", *at, "--topic", shared, stdin="record\n" * 9)
             for name in (alone, shared):
-                wait_until(lambda name=name: is_without_3(admin, name), "broker 3 is away")  # type: ignore[misc]
+                wait_until(partial(is_without_3, admin, name), "broker 3 is away")
             [without, with_others] = admin.describe_topics([alone, shared], lag=True)
             [partition] = without.partitions
             assert (partition.leader, partition.offline) == (None, [3])

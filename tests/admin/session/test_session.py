@@ -1,9 +1,8 @@
-"""Requests reach the right broker, again where that helps, and end within their time."""
+"""A call: its attempts, its versions and its time, whatever the broker answers or does not."""
 
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
 from typing import Any
 
@@ -12,26 +11,18 @@ import pytest
 from kafka_admin_proto.admin import (
     AdminClient,
     AdminError,
-    ConnectionFailedError,
     ConnectionLostError,
-    NoSuchBrokerError,
     Reply,
     RequestTimedOutError,
-    Target,
     TraceEvent,
-    UnresolvedError,
     client_config,
 )
 from kafka_admin_proto.admin.network.opening import open_connection
 from kafka_admin_proto.admin.retry import Backoff
-from kafka_admin_proto.admin.session.session import Session
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
     CreateTopicsRequest,
-    CreateTopicsResponse,
-    DescribeClusterRequest,
-    DescribeClusterResponse,
     ListGroupsRequest,
     ListGroupsResponse,
     MetadataRequest,
@@ -44,58 +35,14 @@ from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.leaks import run_without_leaks
 from tests.admin.scripted_broker import CLOSE, SILENCE, ScriptedBroker, ScriptedCluster
-
-#: So that tests need not wait for it.
-QUICK = Backoff(0.001, 0.01)
-NOBODY = "127.0.0.1:1"
-
-
-def session(bootstrap: str, **settings: Any) -> Session:
-    trace = settings.pop("trace", None)
-    defaults = {"backoff": QUICK, "reconnect_backoff": QUICK, "timeout": 10.0}
-    return Session(client_config(bootstrap, **{**defaults, **settings}), trace=trace)
-
-
-async def list_groups(client: Session, **options: Any) -> Reply[ListGroupsResponse]:
-    return await client.call(ListGroupsRequest(), ListGroupsResponse, **options)
-
-
-async def create(client: Session, **options: Any) -> Reply[CreateTopicsResponse]:
-    request = CreateTopicsRequest(topics=[CreateTopicsRequest.CreatableTopic(name="a")])
-    return await client.call(request, CreateTopicsResponse, to=Target.CONTROLLER, **options)
-
-
-def groups(*ids: str) -> ListGroupsResponse:
-    return ListGroupsResponse(groups=[ListGroupsResponse.ListedGroup(each) for each in ids])
-
-
-def answers_its_id(request: Any, broker: ScriptedBroker) -> ListGroupsResponse:
-    return groups(str(broker.id))
-
-
-def created(code: str = "NONE") -> CreateTopicsResponse:
-    row = CreateTopicsResponse.CreatableTopicResult(name="a", error_code=error_code(code).code or 0)
-    return CreateTopicsResponse(topics=[row])
-
-
-def test_each_broker_is_asked_by_its_id_over_one_connection() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1, 2, 3])
-        cluster.on(ListGroupsRequest, answers_its_id)
-        async with cluster, session(cluster.bootstrap) as client:
-            assert sorted(await client.brokers()) == [1, 2, 3]
-            for broker in (1, 2, 3, 2):
-                reply = await list_groups(client, to=broker)
-                assert (reply.broker, reply.version) == (broker, 5)
-                assert reply.body == groups(str(broker))
-            everybody = await client.call_all(ListGroupsRequest(), ListGroupsResponse)
-            assert {id_: each.body for id_, each in everybody.items()} == {  # type: ignore[union-attr]
-                id_: groups(str(id_)) for id_ in (1, 2, 3)
-            }
-            assert all(node.accepted == 1 for node in cluster.nodes.values())
-            assert (await client.versions(2))[3] == cluster.nodes[2].versions[3]
-
-    run_without_leaks(run())
+from tests.admin.session.requests import (
+    answers_its_id,
+    create,
+    created,
+    groups,
+    list_groups,
+    session,
+)
 
 
 def test_more_calls_than_may_be_in_flight_share_a_connection() -> None:
@@ -116,41 +63,6 @@ def test_more_calls_than_may_be_in_flight_share_a_connection() -> None:
             assert cluster.nodes[1].accepted == 1
 
     asyncio.run(run())  # debug mode takes ten times as long
-
-
-def test_the_controller_is_found_anew() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1, 2], controller=1)
-
-        def moved(request: Any, broker: ScriptedBroker) -> Any:
-            if broker.id == 2:
-                return created()
-            cluster.controller = 2
-            return created("NOT_CONTROLLER")
-
-        cluster.on(CreateTopicsRequest, moved)
-        async with cluster, session(cluster.bootstrap) as client:
-            reply = await create(client)
-            assert (reply.broker, reply.maybe_repeated) == (2, False)
-            assert reply.body == created()
-
-    run_without_leaks(run())
-
-
-def test_a_cluster_without_a_controller_is_waited_for() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1], controller=-1)
-        cluster.on(CreateTopicsRequest, lambda request, broker: created())
-        async with cluster, session(cluster.bootstrap) as client:
-            with pytest.raises(RequestTimedOutError, match="no active controller") as caught:
-                await create(client, timeout=0.2)
-            assert not caught.value.may_have_acted
-            waiting = asyncio.create_task(create(client))
-            await asyncio.sleep(0.05)
-            cluster.controller = 1
-            assert (await waiting).broker == 1
-
-    run_without_leaks(run())
 
 
 def test_a_lost_answer_is_said() -> None:
@@ -210,26 +122,6 @@ def test_silence_ends_in_time_and_names_the_broker() -> None:
             assert "CreateTopics was not done within 0.3 s" in str(caught.value)
             assert f"the answer of broker 1 ({cluster.bootstrap})" in str(caught.value)
             assert caught.value.may_have_acted
-
-    run_without_leaks(run())
-
-
-def test_a_silent_broker_is_given_up_for_another() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1, 2])
-        silent: list[int] = []
-
-        def once(request: Any, broker: ScriptedBroker) -> Any:
-            if not silent:
-                silent.append(broker.id)
-            return SILENCE if broker.id in silent else groups()
-
-        cluster.on(ListGroupsRequest, once)
-        async with cluster, session(cluster.bootstrap, request_timeout=0.1) as client:
-            await client.brokers()
-            reply = await list_groups(client)
-            assert reply.maybe_repeated
-            assert [reply.broker] != silent
 
     run_without_leaks(run())
 
@@ -360,86 +252,6 @@ def test_a_client_that_is_not_closed_warns() -> None:
     run_without_leaks(run())
 
 
-def test_a_live_bootstrap_address_is_found_among_dead_ones() -> None:
-    async def run() -> None:
-        async with ScriptedCluster([1]) as cluster:
-            async with session(f"{NOBODY},no-such-host.invalid:9,{cluster.bootstrap}") as client:
-                assert list(await client.brokers()) == [1]
-            start = time.monotonic()
-            async with ScriptedCluster([2]) as slow:
-                slow.on(ApiVersionsRequest, lambda request, broker: SILENCE)
-                async with session(f"{slow.bootstrap},{cluster.bootstrap}") as client:
-                    assert list(await client.brokers()) == [1]
-            assert time.monotonic() - start < 5
-
-    run_without_leaks(run())
-
-
-def test_no_address_that_answers_is_an_error_at_once() -> None:
-    async def run() -> None:
-        start = time.monotonic()
-        async with session(f"{NOBODY},no-such-host.invalid:9092") as client:
-            with pytest.raises(ConnectionFailedError) as caught:
-                await client.brokers()
-        assert time.monotonic() - start < 5
-        assert f"cannot connect to {NOBODY}: connection refused" in str(caught.value)
-        assert "no-such-host.invalid:9092 does not resolve" in str(caught.value)
-
-    run_without_leaks(run())
-
-
-def test_an_advertised_address_that_does_not_resolve_is_named() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1, 2])
-        cluster.on(ListGroupsRequest, answers_its_id)
-        async with cluster:
-            bootstrap = cluster.nodes[1].address
-            cluster.nodes[2].host = "kafka-2.invalid"
-            async with session(bootstrap) as client:
-                with pytest.raises(UnresolvedError) as caught:
-                    await list_groups(client, to=2)
-                assert (await list_groups(client, to=1)).body == groups("1")
-        said = (
-            f"broker 2 advertises kafka-2.invalid:{cluster.nodes[2].port}, which does not resolve"
-        )
-        assert f"{said}; the bootstrap address {bootstrap} did" in str(caught.value)
-
-    run_without_leaks(run())
-
-
-def test_a_controller_that_is_out_of_reach_is_asked_through_others() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1, 2], controller=2)
-        cluster.on(CreateTopicsRequest, lambda request, broker: created())
-        async with cluster:
-            cluster.nodes[2].host = "kafka-2.invalid"
-            async with session(cluster.nodes[1].address) as client:
-                assert (await create(client)).broker == 1
-
-    run_without_leaks(run())
-
-
-def test_a_broker_that_never_was_is_an_error_and_one_that_was_is_waited_for() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1, 2])
-        cluster.on(ListGroupsRequest, answers_its_id)
-        async with cluster, session(cluster.bootstrap) as client:
-            with pytest.raises(NoSuchBrokerError, match=r"broker 9 is not .*: 1, 2"):
-                await list_groups(client, to=9)
-            await list_groups(client, to=1)
-            gone = cluster.nodes.pop(2)
-            await gone.stop()
-            with pytest.raises(RequestTimedOutError, match="broker 2"):
-                await list_groups(client, to=2, timeout=0.2)
-            both = await client.call_all(
-                ListGroupsRequest(), ListGroupsResponse, brokers=[1, 2], timeout=1
-            )
-            assert isinstance(both[1], Reply)
-            assert isinstance(both[2], RequestTimedOutError)
-
-    run_without_leaks(run())
-
-
 def test_versions_are_agreed_with_the_broker_that_is_asked() -> None:
     async def run() -> None:
         cluster = ScriptedCluster([1, 2])
@@ -487,44 +299,6 @@ def test_a_broken_protocol_ends_the_connection() -> None:
     run_without_leaks(run())
 
 
-def test_short_calls_leave_a_silent_broker_too() -> None:
-    """Their time is over long before that of the request, after which a connection is closed."""
-
-    async def run() -> None:
-        cluster = ScriptedCluster([1, 2])
-        cluster.on(ListGroupsRequest, lambda _, broker: SILENCE if broker.id == 1 else groups("2"))
-        async with cluster, session(cluster.bootstrap, request_timeout=30) as client:
-            with pytest.raises(RequestTimedOutError, match="the answer of"):
-                await list_groups(client, timeout=0.2)
-            reply = await list_groups(client, timeout=5)
-            assert reply.body == groups("2")
-            assert cluster.nodes[1].count(ListGroupsRequest) == 1
-
-    run_without_leaks(run())
-
-
-def test_a_broker_that_names_very_many_others_costs_little() -> None:
-    many = 15_000
-
-    def names_many(request: Any, broker: ScriptedBroker) -> MetadataResponse:
-        row = MetadataResponse.MetadataResponseBroker
-        return MetadataResponse(brokers=[row(id_, "", 1) for id_ in range(many)])
-
-    async def run() -> None:
-        cluster = ScriptedCluster([1])
-        cluster.on(MetadataRequest, names_many)
-        cluster.on(ListGroupsRequest, lambda *_: CLOSE)
-        async with cluster, session(cluster.bootstrap, timeout=1) as client:
-            assert len(await client.brokers()) == many
-            start = time.monotonic()
-            with pytest.raises(AdminError) as caught:
-                await list_groups(client)
-            assert time.monotonic() - start < 3
-            assert len(str(caught.value)) < 2000
-
-    run_without_leaks(run())
-
-
 def test_what_is_asked_of_an_ended_connection_has_not_acted() -> None:
     async def run() -> None:
         async with ScriptedCluster([1]) as cluster:
@@ -535,97 +309,6 @@ def test_what_is_asked_of_an_ended_connection_has_not_acted() -> None:
                 await connection.request(ListGroupsRequest(), 0)
             assert not caught.value.may_have_acted
             await connection.wait_closed()
-
-    run_without_leaks(run())
-
-
-def test_each_address_of_a_host_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first address swallows packets, as a firewall does."""
-
-    async def run() -> None:
-        loop = asyncio.get_running_loop()
-        connect = loop.sock_connect
-        tried = []
-
-        async def sock_connect(sock: socket.socket, where: Any) -> None:
-            tried.append(where)
-            if len(tried) == 1:
-                await asyncio.sleep(60)
-            await connect(sock, where)
-
-        async with ScriptedCluster([1]) as cluster:
-            (address,) = client_config(cluster.bootstrap).addresses
-            way = (socket.AF_INET, socket.SOCK_STREAM, 0, "", (address.host, address.port))
-            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [way, way])
-            monkeypatch.setattr(loop, "sock_connect", sock_connect)
-            async with session(cluster.bootstrap, connect_timeout=1) as client:
-                assert list(await client.brokers()) == [1]
-        assert len(tried) == 2
-
-    run_without_leaks(run())
-
-
-def test_a_client_that_never_got_an_answer_gives_up() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1])
-        cluster.on(MetadataRequest, lambda request, broker: CLOSE)
-        async with cluster, session(cluster.bootstrap) as client:
-            with pytest.raises(ConnectionLostError, match="listeners with SASL do so"):
-                await client.brokers()
-            assert cluster.nodes[1].accepted == 2
-
-    run_without_leaks(run())
-
-
-def test_controllers_are_asked_for_the_active_one() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1, 2], controller=2)
-
-        def described(request: DescribeClusterRequest, broker: ScriptedBroker) -> Any:
-            if request.endpoint_type != 2:
-                return DescribeClusterResponse(error_code=114)
-            rows = [
-                DescribeClusterResponse.DescribeClusterBroker(each.id, each.host, each.port)
-                for each in cluster.nodes.values()
-            ]
-            return DescribeClusterResponse(controller_id=cluster.controller, brokers=rows)
-
-        cluster.on(DescribeClusterRequest, described)
-        cluster.on(CreateTopicsRequest, lambda request, broker: created())
-        cluster.on(ListGroupsRequest, answers_its_id)
-        async with cluster:
-            config = client_config(bootstrap_controllers=cluster.nodes[1].address)
-            async with Session(config) as client:
-                assert (await create(client)).broker == 2
-                cluster.on(
-                    CreateTopicsRequest,
-                    lambda request, broker: created("NOT_CONTROLLER"),
-                    lambda request, broker: created("TOPIC_ALREADY_EXISTS"),
-                )
-                assert (await create(client)).maybe_repeated
-                assert (await list_groups(client)).broker == 2
-            cluster.on(DescribeClusterRequest, lambda *_: DescribeClusterResponse(error_code=114))
-            async with Session(config) as client:
-                with pytest.raises(NoSuchBrokerError, match="given as bootstrap_servers"):
-                    await client.brokers()
-            del cluster.nodes[1].versions[3]
-            async with session(cluster.nodes[1].address) as client:
-                with pytest.raises(NoSuchBrokerError, match="given as bootstrap_controllers"):
-                    await client.brokers()
-
-    run_without_leaks(run())
-
-
-def test_a_broker_that_has_come_since_is_found() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1, 2])
-        cluster.on(ListGroupsRequest, answers_its_id)
-        new = cluster.nodes.pop(2)
-        async with cluster, session(cluster.bootstrap) as client:
-            assert list(await client.brokers()) == [1]
-            cluster.nodes[2] = new
-            await new.start()
-            assert (await list_groups(client, to=2)).body == groups("2")
 
     run_without_leaks(run())
 
@@ -647,22 +330,6 @@ def test_a_trace_function_that_fails_does_no_harm() -> None:
         return failures
 
     assert run_without_leaks(run()) == ["a trace function has failed"] * 6
-
-
-def test_what_the_list_of_brokers_waits_for_is_said() -> None:
-    async def run() -> None:
-        cluster = ScriptedCluster([1])
-        cluster.on(MetadataRequest, lambda request, broker: SILENCE)
-        async with cluster, session(cluster.bootstrap) as client:
-            with pytest.raises(RequestTimedOutError) as caught:
-                await create(client, timeout=0.3)
-            where = f"the answer of {cluster.bootstrap}, to know the brokers"
-            assert (
-                str(caught.value) == f"CreateTopics was not done within 0.3 s; waiting for {where}"
-            )
-            assert not caught.value.may_have_acted
-
-    run_without_leaks(run())
 
 
 def test_requests_and_responses_are_shown_as_they_pass() -> None:

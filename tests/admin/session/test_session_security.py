@@ -118,7 +118,7 @@ def test_a_session_of_a_millisecond_is_renewed_once_a_second() -> None:
 
 def test_the_loop_computes_no_scram_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
     """PBKDF2 may take a second: a thread does it, for each login of a session."""
-    scramp = pytest.importorskip("scramp")
+    scramp = pytest.importorskip("scramp", reason="SCRAM needs the extra live")
     threads: list[int] = []
     final = scramp.ScramClient.get_client_final
 
@@ -155,7 +155,7 @@ def test_a_wrong_password_is_refused_at_once_and_never_shown() -> None:
 
 def test_a_mechanism_that_the_broker_lacks_is_named() -> None:
     async def run() -> None:
-        pytest.importorskip("scramp")
+        pytest.importorskip("scramp", reason="SCRAM needs the extra live")
         async with (
             SaslBroker() as broker,
             session(broker, PASSWORD, mechanism="SCRAM-SHA-512") as client,

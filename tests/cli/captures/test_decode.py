@@ -376,9 +376,12 @@ def test_a_file_whose_name_is_not_utf8(tmp_path: Path) -> None:
 
 
 def test_a_decoder_without_what_it_needs() -> None:
-    for wrong in ({"unit": "body"}, {"direction": "response", "api": "Metadata"}):
+    lacking: list[dict[str, Any]] = [
+        {"unit": "body"}, {"direction": "response", "api": "Metadata"},
+    ]  # fmt: skip
+    for wrong in lacking:
         with pytest.raises(ValueError, match="need api and version"):
-            FrameDecoder(**wrong)  # type: ignore[arg-type]
+            FrameDecoder(**wrong)
 
 
 def test_text_that_is_not_utf8_is_said_to_be_so() -> None:

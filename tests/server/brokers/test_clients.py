@@ -14,6 +14,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -106,6 +107,10 @@ def ours(servers: str) -> Iterator[Ask]:
         yield create
 
 
+def _is_fenced(cluster: SyncCluster, broker: int) -> bool:
+    return cluster.state.cluster.brokers[broker].fenced
+
+
 @pytest.mark.parametrize("client", [kafka_python, aiokafka, librdkafka, ours])
 def test_a_client_goes_on_with_another_broker(
     client: Callable[[str], contextlib.AbstractContextManager[Ask]],
@@ -114,11 +119,10 @@ def test_a_client_goes_on_with_another_broker(
         SyncCluster(3, configs=AT_ONCE, sync_delay_s=0.0) as cluster,
         client(cluster.bootstrap_servers) as ask,
     ):
-        brokers = cluster.state.cluster.brokers
         ask("first")
         for each, end in ((1, cluster.stop_broker), (2, cluster.kill_broker)):
             end(each)
-            until(lambda each=each: brokers[each].fenced)  # type: ignore[misc]
+            until(partial(_is_fenced, cluster, each))
             _sooner_or_later(ask, f"without-{each}")
             cluster.start_broker(each)
 

@@ -75,6 +75,8 @@ def librdkafka(bootstrap: str) -> Iterator[Create]:
     """confluent-kafka's."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
+
+    # The module takes it from its C part, and mypy sees no export of it.
     from confluent_kafka.admin import NewTopic as Theirs  # type: ignore[attr-defined]
 
     client = AdminClient(

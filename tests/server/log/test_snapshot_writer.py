@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kafka_admin_proto.messages import CreateTopicsRequest, DeleteTopicsRequest
+from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.log import FOLDER_NAME, replay
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.log import snapshot_writer
@@ -23,8 +25,8 @@ def test_requests_are_answered_while_a_snapshot_is_written(
     parts = snapshot_parts
     begun, go_on = threading.Event(), threading.Event()
 
-    def slow_parts(*arguments: object) -> object:
-        for part in parts(*arguments):  # type: ignore[arg-type]
+    def slow_parts(state: ClusterState, last_timestamp: int, now_ms: int) -> Iterator[bytes]:
+        for part in parts(state, last_timestamp, now_ms):
             yield part
             begun.set()
             assert go_on.wait(30)

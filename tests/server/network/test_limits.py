@@ -87,7 +87,9 @@ def test_connections_that_are_idle_are_closed() -> None:
 def test_requests_that_do_not_come_in_full_are_bounded() -> None:
     limits = NetworkLimits(unfinished_bytes=1 << 20)
     with SyncCluster(network_limits=limits) as cluster, connect(cluster) as good:
-        guard = cluster._cluster._service.guard  # type: ignore[union-attr]
+        service = cluster._cluster._service
+        assert service is not None
+        guard = service.guard
         hostile = [connect(cluster) for _ in range(20)]
         start = (90 << 20).to_bytes(4, "big") + bytes(100_000)
         for each in hostile:

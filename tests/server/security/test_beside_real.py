@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -138,7 +139,7 @@ def refused(made: Certificates) -> list[Attempt]:
 @pytest.mark.parametrize("name", CLIENTS)
 def test_ways_in(both: Both, name: str) -> None:
     for attempt in ways_in(both.certificates):
-        asked = both.ask(attempt.listener, lambda at: report(CLIENTS[name], at, attempt))  # noqa: B023  # called within the turn
+        asked = both.ask(attempt.listener, partial(report, CLIENTS[name], attempt=attempt))
         assert asked == (["in"], ["in"]), attempt
 
 
@@ -168,7 +169,7 @@ def test_what_clients_report(both: Both, name: str) -> None:
 def test_exchanges(both: Both, listener: str) -> None:
     wrong = []
     for steps in AGAIN if listener == "SESSIONS" else EXCHANGES:
-        real, ours = both.ask(listener, lambda at: play(at, steps))  # noqa: B023  # called within the turn
+        real, ours = both.ask(listener, partial(play, steps=steps))
         wrong += [(steps, real, ours)] if real != ours else []
     assert wrong == []
 

@@ -234,7 +234,9 @@ def test_a_client_that_sends_tls_byte_by_byte_is_read_in_turns_with_others(
 ) -> None:
     """Bytes of records, then records of one byte; whole requests end it, and all are answered."""
     asks = frame(write_request(EVERYTHING, 12, 7))
-    trickle = quick._cluster._service.trickle  # type: ignore[union-attr]
+    service = quick._cluster._service
+    assert service is not None
+    trickle = service.trickle
     host, _, port = quick.addresses("TLS").rpartition(":")
     context = ssl.create_default_context(cafile=str(certificates.authority.file))
     received, written = ssl.MemoryBIO(), ssl.MemoryBIO()

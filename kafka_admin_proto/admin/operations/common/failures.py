@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from kafka_admin_proto.admin.errors import AdminError, BrokerError
+from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.protocol.error_codes import find_error
 
 _K = TypeVar("_K", bound=Hashable)
@@ -82,3 +83,9 @@ def answers_in_order(wanted: Sequence[_K], answers: Sequence[_V]) -> list[tuple[
             f"the broker's answer has {len(answers)} results for {len(wanted)} items of the request"
         )
     return list(zip(wanted, answers, strict=True))
+
+
+def unanswered(what: str) -> Failure:
+    """The failure of an item that the controller's answer leaves out."""
+    fault = f"the controller's answer does not name this {what}; look at what is there"
+    return failure_of(RemoteProtocolError(fault))

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Protocol, TypeVar
-
-import msgspec
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.operations.common.item_results import K, R, replaced
 from kafka_admin_proto.admin.retry import TRANSIENT, Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
-
-
-class ItemResult(Protocol):
-    """What an operation returns for one of its items: a struct with these and more fields."""
-
-    @property
-    def error(self) -> str | None: ...
-
-    @property
-    def message(self) -> str | None: ...
-
-
-K = TypeVar("K", bound=Hashable)
-R = TypeVar("R", bound=ItemResult)
 
 
 async def retry_items(
@@ -86,8 +70,5 @@ async def retry_batches(
 
 
 def _with_note(result: R, error: KafkaAdminProtoError) -> R:
-    said = f"{result.message}; " if result.message else ""
-    note = f"{said}asked again, and that failed: {error}"
-    # ItemResult is a protocol, and mypy cannot know that all results are Structs.
-    replaced: R = msgspec.structs.replace(result, message=note)  # type: ignore[type-var]
-    return replaced
+    before = f"{result.message}; " if result.message else ""
+    return replaced(result, message=f"{before}asked again, and that failed: {error}")

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
-from kafka_admin_proto.admin.operations.common.item_retries import R
+from kafka_admin_proto.admin.operations.common.item_results import R
 from kafka_admin_proto.admin.operations.common.metadata import (
     UNKNOWN_TOPIC_OR_PARTITION,
     metadata_of_names,

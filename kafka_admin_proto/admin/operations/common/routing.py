@@ -16,7 +16,8 @@ from kafka_admin_proto.admin.operations.common.failures import (
     failure_of,
     note_lost_answer,
 )
-from kafka_admin_proto.admin.operations.common.item_retries import K, R, retry_items
+from kafka_admin_proto.admin.operations.common.item_results import K, R, replaced
+from kafka_admin_proto.admin.operations.common.item_retries import retry_items
 from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
 from kafka_admin_proto.admin.retry import TRANSIENT, Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
@@ -95,11 +96,7 @@ async def ask_brokers(
     for item in lost:
         result = results[item]
         error, message = note_lost_answer((result.error, result.message), True, error_when_done)
-        # ItemResult is a protocol, and mypy cannot know that all results are Structs.
-        noted: R = msgspec.structs.replace(  # type: ignore[type-var]
-            result, error=error, message=message
-        )
-        results[item] = noted
+        results[item] = replaced(result, error=error, message=message)
     return [results[item] for item in unique]
 
 

@@ -117,3 +117,18 @@ async def _has_ended(caller: Caller, broker: int, deadline: Deadline) -> bool:
         return broker not in await live_brokers(caller, deadline)
     except KafkaAdminProtoError:
         return False
+
+
+def not_waited_for_message(error: BrokerError) -> str:
+    """The message of a result whose effect the client may not look at."""
+    return f"the controller has taken it, and it is not waited for: {error}"
+
+
+def incomplete_message(
+    missing: list[str], deadline: Deadline, answer: str = "the controller has taken it"
+) -> str:
+    """The message of a result that is not complete in time."""
+    return (
+        f"{answer}, but it is not complete after {deadline.seconds:g} s: "
+        f"{'; '.join(missing)}; the rest may still come"
+    )

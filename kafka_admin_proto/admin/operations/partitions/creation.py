@@ -8,7 +8,13 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.common.failures import Failure, failure, failure_of
+from kafka_admin_proto.admin.operations.common.failures import (
+    Failure,
+    failure,
+    failure_of,
+    unanswered,
+)
+from kafka_admin_proto.admin.operations.common.item_results import completed
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import leaderless, metadata_of_names, slices
 from kafka_admin_proto.admin.operations.common.timeouts import (
@@ -16,9 +22,13 @@ from kafka_admin_proto.admin.operations.common.timeouts import (
     triggers_only,
     wire_timeout_ms,
 )
-from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
+from kafka_admin_proto.admin.operations.common.waiting import (
+    every_broker_sees,
+    incomplete_message,
+    not_waited_for_message,
+)
 from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.create_partitions_request import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -221,20 +231,11 @@ async def _wait_for_brokers(
 def _completed(
     result: CreatedPartitions, lacking: list[str], deadline: Deadline
 ) -> CreatedPartitions:
-    if not lacking:
-        known = result.message if result.error is None else None
-        return msgspec.structs.replace(result, error=None, message=known, complete=True)
     if result.error is None:
         message = incomplete_message(lacking, deadline)
     else:
         message = incomplete_message(lacking, deadline, f"the controller answered {result.error}")
-    return msgspec.structs.replace(result, message=message, complete=False, missing=lacking)
-
-
-def unanswered(what: str) -> Failure:
-    """The failure of an item that the controller's answer leaves out."""
-    fault = f"the controller's answer does not name this {what}; look at what is there"
-    return failure_of(RemoteProtocolError(fault))
+    return completed(result, lacking, message)
 
 
 def missing_partitions(name: str, topic: MetadataResponseTopic | None, count: int) -> Iterator[str]:
@@ -245,18 +246,3 @@ def missing_partitions(name: str, topic: MetadataResponseTopic | None, count: in
     if len(topic.partitions) < count:
         yield f"topic {name!r} has {len(topic.partitions)} of {count} partitions"
     yield from leaderless(name, topic)
-
-
-def not_waited_for_message(error: BrokerError) -> str:
-    """The message of a result whose effect the client may not look at."""
-    return f"the controller has taken it, and it is not waited for: {error}"
-
-
-def incomplete_message(
-    missing: list[str], deadline: Deadline, answer: str = "the controller has taken it"
-) -> str:
-    """The message of a result that is not complete in time."""
-    return (
-        f"{answer}, but it is not complete after {deadline.seconds:g} s: "
-        f"{'; '.join(missing)}; the rest may still come"
-    )

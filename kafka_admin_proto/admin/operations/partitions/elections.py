@@ -9,15 +9,14 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.common.failures import failure, raise_failure
+from kafka_admin_proto.admin.operations.common.failures import failure, raise_failure, unanswered
 from kafka_admin_proto.admin.operations.common.item_retries import retry_items
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
-from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
-from kafka_admin_proto.admin.operations.partitions.creation import (
+from kafka_admin_proto.admin.operations.common.waiting import (
+    every_broker_sees,
     incomplete_message,
     not_waited_for_message,
-    unanswered,
 )
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
@@ -84,7 +83,7 @@ class ElectLeaders(Caller):
             results = [each for _, each in sorted(everything.items()) if each.elected or each.error]
         if timeout <= 0:
             return results
-        return await _waited_for(self, results, election, deadline)
+        return await _wait_for_brokers(self, results, election, deadline)
 
 
 async def _elect(
@@ -119,7 +118,7 @@ async def _elect(
     return found
 
 
-async def _waited_for(
+async def _wait_for_brokers(
     caller: Caller, results: list[ElectedLeader], election: Election, deadline: Deadline
 ) -> list[ElectedLeader]:
     fine = by_topic((each.topic, each.partition) for each in results if each.error is None)
@@ -141,15 +140,15 @@ async def _waited_for(
             else msgspec.structs.replace(each, message=not_waited_for_message(error))
             for each in results
         ]
-    judged = []
+    completed = []
     for each in results:
         if each.error is None:
-            place = _place(each.topic, each.partition)
-            own = [sentence for sentence in left.get(each.topic, []) if _about(sentence, place)]
+            place = partition_text(each.topic, each.partition)
+            own = [sentence for sentence in left.get(each.topic, []) if is_about(sentence, place)]
             note = incomplete_message(own, deadline) if own else each.message
             each = msgspec.structs.replace(each, complete=not own, missing=own, message=note)
-        judged.append(each)
-    return judged
+        completed.append(each)
+    return completed
 
 
 def _unanswered(partition: Partition) -> ElectedLeader:
@@ -158,12 +157,16 @@ def _unanswered(partition: Partition) -> ElectedLeader:
     return ElectedLeader(topic=topic, partition=number, elected=False, error=error, message=message)
 
 
-def _place(topic: str, partition: int) -> str:
+def partition_text(topic: str, partition: int) -> str:
+    """A partition as error messages name it."""
     return f"partition {partition} of topic {topic!r}"
 
 
-def _about(sentence: str, place: str) -> bool:
-    """Whether what a broker lacks is about the partition; what names none is about all."""
+def is_about(sentence: str, place: str) -> bool:
+    """Whether a sentence of what a broker lacks concerns the partition.
+
+    A sentence that names no partition concerns all of its topic.
+    """
     return place in sentence or "partition " not in sentence
 
 
@@ -173,7 +176,7 @@ def _leader_fault(
     there: Mapping[int, MetadataResponsePartition],
     election: Election,
 ) -> Iterator[str]:
-    place = _place(topic, partition)
+    place = partition_text(topic, partition)
     found = there.get(partition)
     if found is None:
         yield f"{place} is unknown"

@@ -12,12 +12,12 @@ from kafka_admin_proto.admin.operations.common.failures import (
     failure,
     failure_of,
     raise_failure,
+    unanswered,
 )
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
-from kafka_admin_proto.admin.operations.partitions.creation import unanswered
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (

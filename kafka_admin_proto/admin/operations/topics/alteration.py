@@ -25,16 +25,18 @@ from kafka_admin_proto.admin.alter.plans import (
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure_of
 from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
-from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
+from kafka_admin_proto.admin.operations.common.waiting import (
+    every_broker_sees,
+    incomplete_message,
+    not_waited_for_message,
+)
 from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs, ConfigChange
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
 from kafka_admin_proto.admin.operations.configs.waiting import every_broker_sees_configs
 from kafka_admin_proto.admin.operations.partitions.creation import (
     CreatePartitions,
     NewPartitions,
-    incomplete_message,
     missing_partitions,
-    not_waited_for_message,
     send_new_partitions,
 )
 from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions

@@ -12,6 +12,7 @@ from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import error_name, failure, failure_of
+from kafka_admin_proto.admin.operations.common.item_results import completed
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import (
     leaderless,
@@ -327,14 +328,11 @@ def _created(
 
 
 def _completed(result: CreatedTopic, missing: list[str], deadline: Deadline) -> CreatedTopic:
-    if not missing:
-        known = None if result.error else result.message
-        return msgspec.structs.replace(result, error=None, message=known, complete=True)
     note = (
         f"{result.message or 'created'}, but not complete after {deadline.seconds:g} s: "
         f"{'; '.join(missing)}; the rest may still come"
     )
-    return msgspec.structs.replace(result, message=note, complete=False, missing=missing)
+    return completed(result, missing, note)
 
 
 def _batches(topics: Iterable[NewTopic]) -> Iterator[list[str]]:

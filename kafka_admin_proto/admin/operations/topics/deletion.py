@@ -15,6 +15,7 @@ from kafka_admin_proto.admin.operations.common.failures import (
     failure_of,
     note_lost_answer,
 )
+from kafka_admin_proto.admin.operations.common.item_results import completed
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import (
     metadata_of_ids,
@@ -294,11 +295,8 @@ def _check_absent(result: DeletedTopic, item: _TopicToDelete, if_exists: bool) -
 
 
 def _completed(result: DeletedTopic, missing: list[str], deadline: Deadline) -> DeletedTopic:
-    if not missing:
-        known = None if result.error else result.message
-        return msgspec.structs.replace(result, error=None, message=known, complete=True)
     note = (
         f"{result.message or 'deleted'}, but not gone everywhere after {deadline.seconds:g} s: "
         f"{'; '.join(missing)}; that may still come"
     )
-    return msgspec.structs.replace(result, message=note, complete=False, missing=missing)
+    return completed(result, missing, note)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -48,6 +49,11 @@ _RESOURCES = st.lists(
     ),
     unique=True,
 )
+
+#: The types of resources by their numbers on the wire.
+_TYPES: dict[int, ResourceType] = {
+    2: "topic", 4: "broker", 8: "broker_logger", 16: "client_metrics", 32: "group",
+}  # fmt: skip
 
 
 class Client(ConfigOperations, FakeCaller):
@@ -196,9 +202,7 @@ def test_resources_are_altered_where_they_are(
     for call in client.calls:
         assert isinstance(call.request, IncrementalAlterConfigsRequest)
         for each in call.request.resources:
-            name = {2: "topic", 4: "broker", 8: "broker_logger", 16: "client_metrics", 32: "group"}
-            kind: ResourceType = name[each.resource_type]  # type: ignore[assignment]
-            assert call.to == place(ConfigResource(kind, each.resource_name))
+            assert call.to == place(ConfigResource(_TYPES[each.resource_type], each.resource_name))
 
 
 def test_controllers_take_the_configs_of_brokers() -> None:
@@ -268,8 +272,9 @@ def test_what_has_configs() -> None:
 
 
 def test_mistakes_of_the_caller() -> None:
+    wrong: Any = "topics"
     with pytest.raises(ValueError, match="has no configs; there are topic, broker"):
-        ConfigResource("topics")  # type: ignore[arg-type]
+        ConfigResource(wrong)
     with pytest.raises(ValueError, match="give its id"):
         ConfigResource("broker", "localhost")
     twice = [ConfigChange(resource=ConfigResource("topic", "a"))] * 2

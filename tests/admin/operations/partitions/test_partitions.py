@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
-from tests.admin.fake_caller import Call
+from tests.admin.fake_caller import Call, Handler
 from tests.admin.operations.partitions.fake_cluster import Cluster
 
 REQUEST_TIMED_OUT, TOPIC_AUTHORIZATION_FAILED = 7, 29
@@ -83,7 +84,7 @@ def test_a_lost_answer_is_looked_at(count: int, error: str | None) -> None:
         cluster = Cluster({"a": [[1]]})
         create = cluster.handlers[CreatePartitionsRequest]
 
-        def handle(request, call):  # type: ignore[no-untyped-def]
+        def handle(request: Any, call: Call) -> Message | Exception:
             answer = create(request, call)
             while len(cluster.topics["a"]) < count:
                 cluster.topics["a"].append(cluster.topics["a"][0])
@@ -104,7 +105,7 @@ def test_partitions_that_a_controller_was_late_with_may_still_come(comes: bool) 
         cluster, timeout = Cluster({"a": [[1]]}), 30.0 if comes else 0.3
         create = cluster.handlers[CreatePartitionsRequest]
 
-        def handle(request: Message, call: Call) -> Message:
+        def handle(request: Message, call: Call) -> Message | Exception:
             answer = create(request, call)
             assert isinstance(request, CreatePartitionsRequest)
             assert isinstance(answer, CreatePartitionsResponse)
@@ -249,11 +250,11 @@ def test_a_broker_that_has_another_leader_is_named() -> None:
     asyncio.run(run())
 
 
-def _slow(cluster: Cluster):  # type: ignore[no-untyped-def]
+def _slow(cluster: Cluster) -> Handler:
     """Broker 3 does not hear of the election."""
     metadata = cluster.handlers[MetadataRequest]
 
-    def handle(request, call):  # type: ignore[no-untyped-def]
+    def handle(request: Any, call: Call) -> Message | Exception:
         answer = metadata(request, call)
         assert isinstance(answer, MetadataResponse)
         if call.broker == 3:
@@ -274,8 +275,9 @@ def test_unclean_elections_need_brokers_from_2_4() -> None:
         assert await cluster.elect_leaders([("a", 0)])
         with pytest.raises(UnsupportedVersionError):
             await cluster.elect_leaders([("a", 0)], election="unclean")
+        wrong: Any = "clean"
         with pytest.raises(ValueError, match="'preferred' or 'unclean'"):
-            await cluster.elect_leaders(election="clean")  # type: ignore[arg-type]
+            await cluster.elect_leaders(election=wrong)
 
     asyncio.run(run())
 

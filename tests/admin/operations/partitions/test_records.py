@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -133,8 +134,10 @@ def test_what_a_broker_cannot_be_asked() -> None:
 
 
 def test_mistakes_of_the_caller() -> None:
-    for spec in ("newest", -1, True):
+    wrong: Any
+    for wrong in ("newest", -1, True):
         with pytest.raises(ValueError, match="stands for no offset"):
-            asyncio.run(Client().list_offsets({("a", 0): spec}))  # type: ignore[dict-item]
+            asyncio.run(Client().list_offsets({("a", 0): wrong}))
+    wrong = "committed"
     with pytest.raises(ValueError, match="read_uncommitted, read_committed"):
-        asyncio.run(Client().list_offsets({}, isolation="committed"))  # type: ignore[arg-type]
+        asyncio.run(Client().list_offsets({}, isolation=wrong))

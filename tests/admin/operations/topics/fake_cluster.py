@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import msgspec
@@ -106,11 +106,13 @@ class Topics(TopicOperations, FakeCaller):
         repeatable: bool = True,
         versions: VersionRange | None = None,
     ) -> Reply[_R]:
-        asked = dict(to=to, timeout=timeout, repeatable=repeatable, versions=versions)
-        reply = await super().call(request, response, **asked)  # type: ignore[arg-type]
+        asked: dict[str, Any] = {
+            "to": to, "timeout": timeout, "repeatable": repeatable, "versions": versions,
+        }  # fmt: skip
+        reply = await super().call(request, response, **asked)
         if type(request) in self.lost:
             self.lost.discard(type(request))
-            reply = await super().call(request, response, **asked)  # type: ignore[arg-type]
+            reply = await super().call(request, response, **asked)
             return msgspec.structs.replace(reply, maybe_repeated=True)
         return reply
 
