@@ -1,7 +1,7 @@
-"""The decoded frame: what is known of one frame, built once and never changed.
+"""`DecodedFrame`: one frame with all that decoding found out about it. It is never changed.
 
-`frame_of_payload` makes a frame of a request or response that was read; what has no header is made
-by the class itself. `record.py` makes builtins and field rows of a frame.
+`frame_of_payload` makes the frame of a request or response with a header, `frame_of_bytes` that of
+bytes without one. `record.py` turns a frame into builtins and into rows of fields.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 Direction = Literal["request", "response", "data"]
 #: Bytes of the size in front of a frame.
 PREFIX_BYTES = 4
-#: What the problem of a payload adds whose request was not captured, and which reads as a request.
+#: Added to the problem of a payload from a dump that was read as a request and did not decode: it
+#: may be a response whose request was not captured.
 RESPONSE_HINT = (
     "; if this is a response whose request was not captured, say --response with --api and "
     "--version"
 )
-#: The problem of a frame that has decoded, with text that is not UTF-8.
+#: The problem of a frame that has decoded and has a text that is not UTF-8.
 INVALID_UTF8 = "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
 _MAY_BE_TOKEN = (
     "this does not decode as a request of a known api and version, or as the response to one, and "
     "may be a SASL token: nothing of it is shown"
 )
-#: No topic id has a known name.
+#: The topic names of a frame where no topic id has a known name.
 NO_NAMES: Mapping[UUID, str] = {}
 
 
 class LoggedBody(msgspec.Struct, frozen=True):
-    """The body that a request log has instead of bytes.
+    """The body of a frame from a request log, which has JSON instead of bytes.
 
-    ``body`` is there where the log says more or less than the value: sizes in the place of
-    records, or a body that does not read. ``may_be_secret``: request or response may hold a
-    credential.
+    ``body`` is the JSON where it differs from the decoded value: the log has sizes in the place of
+    records, or the JSON could not be read as a body. ``may_be_secret``: the request or the response
+    may hold a credential.
     """
 
     body: Any = None
@@ -53,29 +54,31 @@ class LoggedBody(msgspec.Struct, frozen=True):
 
 
 class DecodedFrame(msgspec.Struct, frozen=True, kw_only=True):
-    """One frame, payload or bare body, as far as it could be understood.
+    """One frame, payload or bare body, decoded as far as possible.
 
-    ``data`` are all its bytes, the size prefix of a frame included; offsets in ``problem`` and in
-    field rows count from its start. ``direction`` is "data" for bytes that are no frame, or whose
-    sender is not known.
+    ``data`` has all bytes of the frame, the size prefix included; offsets in ``problem`` and in
+    field rows count from its start. ``direction`` is "data" for bytes that are no frame, and for
+    bytes of an unknown sender. ``codec`` is None for an unknown api or version.
 
-    From a capture: ``connection`` is ``client-server``, with ``#2`` behind it for the second one
-    between the same two; ``stream_offset`` counts the bytes of its direction; ``ts`` is when the
-    last of its bytes were captured, in microseconds since 1970; a response has the ``client_id`` of
-    its request, and as ``latency_us`` the time since that one, and as ``request`` the request
-    itself where `DecodeOptions.keep_requests` asks for it; ``principal`` is who SASL said the
-    client is (``User:alice``) at that time. ``forwarded`` frames stood inside the Envelope before
-    them (KIP-590), whose bytes they share. ``skipped`` bytes were counted and not kept.
+    A frame of a capture has a ``connection``: ``client-server``, with ``#2`` behind it for the
+    second connection between these two. ``stream_offset`` counts the bytes of its direction.
+    ``ts`` is the time of the packet with its last bytes, in microseconds since 1970. A response has
+    the ``client_id`` of its request, the time since the request as ``latency_us``, and, if
+    `DecodeOptions.keep_requests` has the api, the frame of the request as ``request``.
+    ``principal`` is the client's name at that time (``User:alice``), as SASL gave it.
+    ``topic_names`` are the names that earlier frames of the capture gave to topic ids.
+    ``client_software`` is the name and version that the client sent in ApiVersions (KIP-511). A
+    ``forwarded`` frame was inside the Envelope before it (KIP-590), and has the Envelope's bytes.
+    ``skipped`` counts bytes that were not kept.
 
-    From a dump: ``line`` is where its block starts, ``stream_offset`` counts from there.
+    A frame of a dump has the ``line`` where its block starts, and its ``stream_offset`` counts from
+    the start of the block. A frame of a request log has ``logged`` instead of bytes, and ``data``
+    is the line of the log.
 
-    ``codec`` is None for an unknown api or version. ``is_token``: a SASL token without a header
-    (after SaslHandshake v0), masked whole. ``may_be_token``: bytes that were read as a frame and
-    may be a token; ``shown`` leaves nothing of them. ``may_be_secret``: the header is a header, and
-    no byte behind it is shown. ``topic_names`` are those that the capture named before,
-    ``client_software`` the name and version that the client gave in ApiVersions (KIP-511).
-
-    From a request log: ``logged`` stands in the place of bytes; ``data`` is the line.
+    Three fields say what may be a credential. ``is_token``: the frame is a SASL token without a
+    header (after SaslHandshake v0), and all of it is masked. ``may_be_token``: the bytes were read
+    as a frame and may be a token; ``shown`` removes all of them. ``may_be_secret``: the header is a
+    header, and no byte behind it is shown.
     """
 
     capture: str
@@ -126,17 +129,17 @@ class DecodedFrame(msgspec.Struct, frozen=True, kw_only=True):
         return [(name, getattr(found, name)) for name in names]
 
     def shown(self, *, mask: bool = True) -> DecodedFrame:
-        """The frame as outputs may show it: itself, or a copy without what may be a credential.
+        """The frame as outputs may show it: itself, or a copy without possible credentials.
 
-        Every output asks for it first. With ``mask`` a frame that may be a token keeps its place,
-        its size and its connection alone. A body that did not decode whole is left out where a
-        wrong length may have put a credential into any of its fields; configs that are secrets by
-        their names are not reason enough.
+        Every output calls this first. With ``mask``, a frame that may be a token keeps only its
+        place, its size and its connection. A body that did not decode to its end is removed if its
+        message has credentials, because a wrong length may have moved one into any field. Configs
+        that are secret by their names do not count as credentials here.
         """
         if mask and self.may_be_token:
             error = self.error
             if self.direction != "data":
-                # The reason itself may quote bytes.
+                # The text of the error may quote bytes.
                 hint = RESPONSE_HINT if self.connection is None else ""
                 error = DecodeError(f"{_MAY_BE_TOKEN}{hint}")
             return msgspec.structs.replace(
@@ -151,28 +154,38 @@ class DecodedFrame(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hides_fields(self) -> bool:
-        """Whether fields of the body may hold parts of a credential that was read amiss."""
+        """Whether a credential may have been read into other fields of the body."""
         if self.error is None or self.logged is not None:
             return False
         return self.may_be_secret or (self.codec is not None and self.codec.spec.has_credentials)
 
     @property
     def size(self) -> int:
-        """How many bytes the frame is, or how much of it was captured; 0 in a request log."""
+        """The number of bytes that were captured of the frame; 0 in a request log."""
         return 0 if self.logged is not None else len(self.data) + self.skipped
 
     @property
     def problem(self) -> str | None:
-        """What could not be read, or not shown as it is, as a sentence."""
+        """What could not be decoded, or not shown as it is, as a sentence."""
+        has_invalid_utf8 = (
+            self.error is None
+            and self.logged is None
+            and self.codec is not None
+            and self.body is not None
+            and not self.data.isascii()
+            and field_scan.has_invalid_utf8(self.codec, self.body)
+        )
+        return self.problem_of(has_invalid_utf8=has_invalid_utf8)
+
+    def problem_of(self, *, has_invalid_utf8: bool) -> str | None:
+        """The same, where a scan has found whether the body has text that is not UTF-8."""
         if self.error is not None:
             return str(self.error)
-        if self.codec is None or self.body is None or self.logged or self.data.isascii():
-            return None
-        return INVALID_UTF8 if field_scan.has_invalid_utf8(self.codec, self.body) else None
+        return INVALID_UTF8 if has_invalid_utf8 and self.logged is None else None
 
     @property
     def dialect(self) -> str:
-        """Where the definition of the body is."""
+        """The dialect that defines the body."""
         return "kafka" if self.codec is None else self.codec.spec.dialect
 
     def error_codes(self) -> list[int]:
@@ -182,24 +195,27 @@ class DecodedFrame(msgspec.Struct, frozen=True, kw_only=True):
         return field_scan.error_codes(self.codec, self.body)
 
     def error_names(self) -> list[str]:
-        """The names of those codes; an unknown one is its number."""
+        """The names of ``error_codes``; an unknown code is its number."""
         return self.names_of_errors(self.error_codes())
 
     def names_of_errors(self, codes: Sequence[int]) -> list[str]:
-        """The names of error codes of its dialect; an unknown one is its number."""
+        """The names of error codes in the frame's dialect; an unknown code is its number."""
         if not codes:
             return []
         dialect = self.dialect
         return [error_name(each, dialect=dialect) or str(each) for each in codes]
 
     def known_topics(self) -> dict[str, str]:
-        """The topic ids in the body that an earlier frame of the capture named."""
+        """The topic ids in the body, as text, and the names that earlier frames gave to them."""
         if self.topic_names is NO_NAMES or self.codec is None or self.body is None:
             return {}
         return self.names_of_topics(field_scan.topic_ids(self.codec, self.body))
 
     def names_of_topics(self, topic_ids: Sequence[UUID]) -> dict[str, str]:
-        """Those topic ids, as text, that an earlier frame of the capture named, and the names."""
+        """Topic ids, as text, with the names that earlier frames of the capture gave to them.
+
+        An id without a name is left out.
+        """
         found: dict[str, str] = {}
         for each in topic_ids:
             name = self.topic_names.get(each)
@@ -219,7 +235,7 @@ def codec_of(payload: Request | Response) -> Codec[Any] | None:
 
 
 class FrameOrigin(msgspec.Struct, frozen=True):
-    """Where a frame came from: the fields of the decoded frame that its bytes do not have."""
+    """The fields of a decoded frame that do not come from its bytes."""
 
     capture: str
     connection: str | None = None
@@ -248,11 +264,11 @@ def frame_of_payload(
     may_be_secret: bool = False,
     error: KafkaAdminProtoError | None = None,
 ) -> DecodedFrame:
-    """The frame of a payload that was read from ``header_offset`` on; ``codec`` is `codec_of` it.
+    """The frame of a payload that was read from ``header_offset`` on; ``codec`` is its `codec_of`.
 
-    A request has its own client id, a response the one given. ``error`` stands in the place of the
-    payload's own. Each frame of a capture is made here, so that all fields are passed by name and
-    none in a dict, which takes twice as long.
+    A request has the client id of its header, a response gets ``client_id``. ``error`` replaces the
+    error of the payload. Nearly all frames of a capture are made here. The fields are therefore
+    passed by name, one by one: to pass a dict takes twice as long.
     """
     header = payload.header
     api_key = api_version = correlation_id = None
@@ -298,12 +314,12 @@ def frame_of_payload(
 def frame_of_bytes(
     direction: Direction, data: bytes, origin: FrameOrigin, **known: Any
 ) -> DecodedFrame:
-    """The frame of bytes without a header that could be read; ``known`` are further fields."""
+    """The frame of bytes that have no header, or none that decodes; ``known`` are more fields."""
     return DecodedFrame(direction=direction, data=data, **msgspec.structs.asdict(origin), **known)
 
 
 def fault_frame(capture: str, error: KafkaAdminProtoError, *, line: int = 0) -> DecodedFrame:
-    """The frame that says what is wrong with an input, in the place of its frames."""
+    """A frame without bytes whose error says what is wrong with an input."""
     return DecodedFrame(
         capture=replace_invalid_utf8(capture), line=line, direction="data", data=b"", error=error
     )

@@ -1,16 +1,18 @@
-"""A decoded frame → its record (builtins for JSON), its bytes in hex, its field rows; masked."""
+"""Decoded frames as records (builtins for JSON), as hex, and as rows of fields; all are masked."""
 
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.capture.frames import INVALID_UTF8, PREFIX_BYTES, DecodedFrame
+from kafka_admin_proto.capture.frames import PREFIX_BYTES, DecodedFrame
 from kafka_admin_proto.capture.inline_records import inline_records
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.protocol.headers import PRODUCE_KEY
+from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.render.fields import FieldRow, field_rows, masked_hex, secret_spans
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic
@@ -27,55 +29,67 @@ def frame_record(
     body: bool = True,
     records: bool = False,
     json_body: bool = False,
-    topic_names: bool = True,
 ) -> dict[str, Any]:
     """The record of a frame: builtins with stable keys, fit for JSON lines.
 
-    ``raw`` (hex of all bytes) is given when asked for, and always when the body could not be read
-    whole: nothing is lost. Secrets are masked there as well. ``error_codes`` are names; an unknown
-    code is its number as text. ``body`` False leaves the body null and all that is read from it;
-    ``records`` decodes the record batches in it, see ``records_json``. With ``json_body`` the body
-    is its JSON text, as a `msgspec.Raw`: the same text, and no builtins are made on the way to it.
-    ``topic_names`` False leaves the names of topic ids out.
+    The record has ``raw`` (all bytes in hex) if the caller asks for it, and always if the body
+    could not be read to its end, so that no byte is lost. Secrets are masked there too.
+    ``error_codes`` are names; an unknown code is its number as text. With ``body`` False, ``body``
+    is null, and so is everything that is read from the body. ``records`` decodes the record batches
+    in the body, see ``records_json``. With ``json_body`` the body is its JSON text, as a
+    `msgspec.Raw`.
     """
     frame = frame.shown(mask=mask)
+    record, topic_ids = record_and_topic_ids(
+        frame, mask=mask, raw=raw, body=body, records=records, json_body=json_body
+    )
+    if topic_ids:
+        record["topic_names"] = frame.names_of_topics(topic_ids) or None
+    if json_body and record["body"] is not None:
+        record["body"] = msgspec.Raw(record["body"])
+    return record
+
+
+def record_and_topic_ids(
+    frame: DecodedFrame,
+    *,
+    mask: bool,
+    raw: bool = False,
+    body: bool = True,
+    records: bool = False,
+    json_body: bool = False,
+) -> tuple[dict[str, Any], list[UUID] | None]:
+    """The record of a frame without names of topics, and the distinct topic ids in its body.
+
+    The frame is one that `DecodedFrame.shown` returned. With ``json_body`` the body is its JSON
+    text as bytes. The topic ids are None if the body is not part of the record.
+    """
     value: Any = None
-    names: dict[str, str] | None = None
-    codes: list[str] = []
-    problem: str | None = None
-    if not body:
-        problem = None if frame.error is None else str(frame.error)
-    elif frame.body is None or frame.codec is None:
-        problem = frame.problem
+    topic_ids: list[UUID] | None = None
+    codes: list[int] = []
+    if not body or frame.body is None or frame.codec is None:
+        problem = frame.problem_of(has_invalid_utf8=False)
     else:
         scanned = None
         if json_body and not records:
             scanned = frame.codec.scanned_json_text(frame.body, mask=mask)
         if scanned is not None:
-            text, numbers, ids, invalid = scanned
-            value = msgspec.Raw(text)
-            if numbers:
-                codes = frame.names_of_errors(sorted(set(numbers)))
-            if ids and topic_names:
-                names = frame.names_of_topics(list(dict.fromkeys(ids))) or None
-            if frame.error is not None:
-                problem = str(frame.error)
-            elif invalid and frame.logged is None:
-                problem = INVALID_UTF8
+            value, codes, ids, has_invalid_utf8 = scanned
+            codes, topic_ids = sorted(set(codes)), list(dict.fromkeys(ids))
+            problem = frame.problem_of(has_invalid_utf8=has_invalid_utf8)
         else:
             value = frame.codec.to_json(frame.body, mask=mask)
             if records:
                 inline_records(value, frame.body, frame.codec, frame.topic_names, mask=mask)
-            codes = frame.error_names()
-            names = (frame.known_topics() if topic_names else None) or None
+            codes, topic_ids = field_scan.error_codes_and_topic_ids(frame.codec, frame.body)
             problem = frame.problem
     if body and frame.logged is not None and frame.logged.body is not None:
         hidden = mask and frame.logged.may_be_secret and frame.error is not None
         value = MASK if hidden else frame.logged.body
-    if json_body and value is not None and type(value) is not msgspec.Raw:
-        value = msgspec.Raw(msgspec.json.encode(value))
+    if json_body and value is not None and type(value) is not bytes:
+        value = msgspec.json.encode(value)
     lost = problem is not None or (body and frame.body is None)
-    return {
+    record = {
         "capture": frame.capture,
         "connection": frame.connection,
         "direction": frame.direction,
@@ -91,24 +105,25 @@ def frame_record(
         "client_id": _text(frame.client_id),
         "principal": _text(frame.principal),
         "latency_us": frame.latency_us,
-        "error_codes": codes,
+        "error_codes": frame.names_of_errors(codes),
         "body": value,
         "problem": problem,
         "raw": _hex(frame, mask) if raw or lost else None,
-        "topic_names": names,
+        "topic_names": None,
         "client_software": _text(frame.client_software),
         "forwarded": frame.forwarded,
         "line": frame.line or None,
     }
+    return record, topic_ids
 
 
 def raw_hex(frame: DecodedFrame, *, mask: bool = True) -> str:
-    """All bytes of a frame in hex, those of secrets as ``**``."""
+    """All bytes of a frame in hex, with ``**`` for each byte of a secret."""
     return _hex(frame.shown(mask=mask), mask)
 
 
 def frame_field_rows(frame: DecodedFrame, *, mask: bool = True) -> list[FieldRow]:
-    """Each field of a frame with its bytes, in order: size, header, body, and bytes left over."""
+    """The fields of a frame with their bytes, in order: size, header, body, bytes left over."""
     frame = frame.shown(mask=mask)
     rows: list[FieldRow] = []
     start = 0
@@ -152,11 +167,11 @@ def _hex(frame: DecodedFrame, mask: bool) -> str:
 
 
 def _hidden_from(frame: DecodedFrame) -> int | None:
-    """The offset from which no byte is shown; None if the fields say what is secret.
+    """The offset from which no byte is shown; None if the fields say which bytes are secret.
 
-    A frame that did not decode whole may have swallowed others by a wrong size, a token among
-    them. Of an unknown api or version nothing is hidden, as its bytes are all there is, unless
-    the api has messages with credentials.
+    A frame that did not decode to its end may have a wrong size, and so the bytes of other frames
+    in it, a token among them. The bytes of an unknown api or version are all that a reader gets, so
+    they are shown, unless a message of the api has credentials.
     """
     if frame.is_token or frame.may_be_token or frame.may_be_secret or _may_be_a_response(frame):
         return frame.header_offset
@@ -175,7 +190,7 @@ def _hidden_from(frame: DecodedFrame) -> int | None:
 
 
 def _header_tags_offset(frame: DecodedFrame) -> int:
-    """Where unknown tags of the header begin; where the body begins if there are none."""
+    """The offset of the header's unknown tags, or of the body if the header has none."""
     if not getattr(frame.header, "unknown_tagged_fields", ()):
         return frame.body_offset
     assert frame.header is not None
@@ -184,7 +199,7 @@ def _header_tags_offset(frame: DecodedFrame) -> int:
 
 
 def _is_whole(frame: DecodedFrame) -> bool:
-    """Whether the body decodes to its end; a body that was not read is decoded to find out."""
+    """Whether the body decodes to its end. A body that was not decoded before is decoded here."""
     if frame.body is not None or frame.error is not None or frame.codec is None:
         return frame.error is None
     try:
@@ -200,9 +215,10 @@ def _may_have_metadata(frame: DecodedFrame) -> bool:
 
 
 def _may_be_a_response(frame: DecodedFrame) -> bool:
-    """Whether a frame was read as a request of api key 0 and does not decode.
+    """Whether a frame of a dump may be a response that was read as a request of api key 0.
 
-    It may be a response: the two upper bytes of a small correlation id are 0.
+    The api key of a request is where a response has the two upper bytes of its correlation id, and
+    these are 0 in a small one. Such a frame does not decode as a request.
     """
     failed = frame.error is not None and frame.direction == "request"
     return failed and frame.api_key == PRODUCE_KEY and frame.connection is None

@@ -28,27 +28,31 @@ _DEEPEST = 18
 
 def error_codes(codec: Codec[Any], value: Any) -> list[int]:
     """The distinct error codes that are not 0, in order."""
-    collect = _collector(codec, "error codes")
-    if collect is None:
-        return []
-    found: set[int] = set()
-    collect(value, found.add)
-    return sorted(found)
+    return error_codes_and_topic_ids(codec, value)[0]
 
 
 def topic_ids(codec: Codec[Any], value: Any) -> list[UUID]:
     """The distinct topic ids that are not zero."""
-    collect = _collector(codec, "topic ids")
+    return error_codes_and_topic_ids(codec, value)[1]
+
+
+def error_codes_and_topic_ids(codec: Codec[Any], value: Any) -> tuple[list[int], list[UUID]]:
+    """``error_codes`` and ``topic_ids`` in one pass over the value."""
+    collect = _collector(codec, ("error codes", "topic ids"))
     if collect is None:
-        return []
-    found: list[UUID] = []
-    collect(value, found.append)
-    return list(dict.fromkeys(found))
+        return [], []
+    codes: list[int] = []
+    ids: list[UUID] = []
+    collect(value, codes.append, ids.append)
+    return (
+        sorted(set(codes)) if codes else codes,
+        list(dict.fromkeys(ids)) if len(ids) > 1 else ids,
+    )
 
 
 def has_invalid_utf8(codec: Codec[Any], value: Any) -> bool:
     """Whether a text was not UTF-8 on the wire: it has surrogates in the place of such bytes."""
-    collect = _collector(codec, "texts")
+    collect = _collector(codec, ("texts",))
     if collect is None:
         return False
     found: list[str] = []
@@ -56,17 +60,21 @@ def has_invalid_utf8(codec: Codec[Any], value: Any) -> bool:
     return any(replace_invalid_utf8(text) != text for text in found)
 
 
-_Collector = Callable[[Any, Callable[[Any], object]], None]
+#: Takes a value, and for each kind a function that takes what is found of it.
+_Collector = Callable[..., None]
+#: Kind → the parameter of a collector that takes what is found of it.
+_ADD: dict[Kind, str] = {"error codes": "add_code", "topic ids": "add_id", "texts": "add_text"}
 
 
 @lru_cache(maxsize=4096)
-def _collector(codec: Codec[Any], kind: Kind) -> _Collector | None:
-    """The function that collects values of that kind; None for a message without such fields."""
-    lines = _ScanLines(kind).visit(codec.grammar, _Place("", "x", 1))
+def _collector(codec: Codec[Any], kinds: tuple[Kind, ...]) -> _Collector | None:
+    """The function that collects values of those kinds; None for a message without such fields."""
+    lines = _ScanLines(kinds).visit(codec.grammar, _Place("", "x", 1))
     if not lines:
         return None
-    source = "\n".join(["def collect(x, add):", *lines, ""])
-    title = f"{kind} of {codec.grammar.title}"
+    parameters = ", ".join(["x", *map(_ADD.__getitem__, kinds)])
+    source = "\n".join([f"def collect({parameters}):", *lines, ""])
+    title = f"{' and '.join(kinds)} of {codec.grammar.title}"
     collect: _Collector = compile_function("collect", source, title)
     return collect
 
@@ -86,8 +94,8 @@ class _Place(NamedTuple):
 class _ScanLines(Visitor[_Place, list[str]]):
     """The lines of code that look at a field; none for a field that cannot hold such a value."""
 
-    def __init__(self, kind: Kind) -> None:
-        self.kind = kind
+    def __init__(self, kinds: tuple[Kind, ...]) -> None:
+        self.kinds = kinds
 
     def struct(self, wire_type: StructType, context: _Place) -> list[str]:
         lines: list[str] = []
@@ -110,16 +118,15 @@ class _ScanLines(Visitor[_Place, list[str]]):
 
     def scalar(self, wire_type: ScalarType, context: _Place) -> list[str]:
         name, value, kind = context.attribute, context.value, wire_type.scalar.python_type
-        if self.kind == "error codes" and kind is int and is_error_field(name):
-            return [f"{context.indent}if {value}: add({value})"]
-        if self.kind == "topic ids" and kind is UUID and is_topic_id_field(name):
-            return [f"{context.indent}if {value}.int: add({value})"]
+        if "error codes" in self.kinds and kind is int and is_error_field(name):
+            return [f"{context.indent}if {value}: add_code({value})"]
+        if "topic ids" in self.kinds and kind is UUID and is_topic_id_field(name):
+            return [f"{context.indent}if {value}.int: add_id({value})"]
         return []
 
     def blob(self, wire_type: Blob, context: _Place) -> list[str]:
         value = context.value
-        if self.kind == "texts" and wire_type.scalar.python_type is str:
-            return [
-                f"{context.indent}if {value} is not None and not {value}.isascii(): add({value})"
-            ]
+        if "texts" in self.kinds and wire_type.scalar.python_type is str:
+            is_wanted = f"{value} is not None and not {value}.isascii()"
+            return [f"{context.indent}if {is_wanted}: add_text({value})"]
         return []

@@ -14,13 +14,14 @@ import pyarrow as pa
 
 from kafka_admin_proto.capture.connection.topic_names import TopicNamesAt, named_topics
 from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.capture.record import frame_record
+from kafka_admin_proto.capture.record import record_and_topic_ids
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.spark.tables.audit_rows import OPERATIONS, audit_rows
 from kafka_admin_proto.spark.tables.calls import Call, Json
 from kafka_admin_proto.spark.tables.metadata_rows import (
     CONTROLLER_APIS,
     controller_rows,
+    fetched_logs,
     fetched_records,
     record_rows,
 )
@@ -64,6 +65,9 @@ _CALL_COLUMNS = (
 )  # fmt: skip
 #: Records of the metadata log that are remembered, because all brokers fetch the same ones.
 _MAX_SEEN = 100_000
+#: Bytes of ``records`` fields of the metadata log that are remembered, so that equal ones are not
+#: parsed again.
+_MAX_SEEN_BYTES = 16 * 1024 * 1024
 
 
 class RowDeriver:
@@ -71,8 +75,10 @@ class RowDeriver:
 
     def __init__(self, *, mask: bool) -> None:
         self._mask = mask
-        #: Records of the metadata log, and topic ids with a name → the ordinal of their first
-        #: packet.
+        #: ``records`` fields of the metadata log, records in them, and topic ids with a name → the
+        #: ordinal of their first packet.
+        self._seen_logs: dict[bytes, int] = {}
+        self._seen_bytes = 0
         self._seen_records: dict[tuple[int, int, bytes], int] = {}
         self._named: dict[Any, int] = {}
 
@@ -120,7 +126,9 @@ class RowDeriver:
 
     def _record(self, frame: DecodedFrame) -> Json:
         """The frame record without topic names, which `merge` takes from the whole capture."""
-        return frame_record(frame, mask=self._mask, topic_names=False)
+        shown = frame.shown(mask=self._mask)
+        record, _ = record_and_topic_ids(shown, mask=self._mask)
+        return record
 
     def _controller_rows(self, frame: DecodedFrame, ordinal: int) -> Iterator[DerivedRow]:
         record = self._record(frame)
@@ -147,7 +155,22 @@ class RowDeriver:
 
     def _log_rows(self, frame: DecodedFrame, ordinal: int) -> Iterator[DerivedRow]:
         assert frame.body is not None
-        for record in fetched_records(frame.body):
+        for log in fetched_logs(frame.body):
+            known = self._seen_logs.get(log)
+            if known is None or ordinal < known:
+                self._remember(log, ordinal)
+                yield from self._record_rows(frame, log, ordinal)
+
+    def _remember(self, log: bytes, ordinal: int) -> None:
+        if log not in self._seen_logs:
+            self._seen_bytes += len(log)
+            if self._seen_bytes > _MAX_SEEN_BYTES:
+                self._seen_logs.clear()
+                self._seen_bytes = len(log)
+        self._seen_logs[log] = ordinal
+
+    def _record_rows(self, frame: DecodedFrame, log: bytes, ordinal: int) -> Iterator[DerivedRow]:
+        for record in fetched_records(log):
             key = record["offset"], record["timestamp"], record["value"]
             known = self._seen_records.get(key)
             if known is not None and known <= ordinal:

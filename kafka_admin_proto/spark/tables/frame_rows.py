@@ -11,8 +11,7 @@ import pyarrow as pa
 from kafka_admin_proto.capture.connection.topic_names import TopicNamesAt
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
-from kafka_admin_proto.capture.record import frame_record
-from kafka_admin_proto.render import field_scan
+from kafka_admin_proto.capture.record import record_and_topic_ids
 from kafka_admin_proto.spark.tables.derive import DerivedRow, RowDeriver
 from kafka_admin_proto.spark.tables.schemas import FRAMES
 from kafka_admin_proto.topic_ids import topic_id_to_text
@@ -45,19 +44,15 @@ class FrameRows:
             # Frames that a connection hands out when it ends belong to its last packet.
             ordinal = names.ordinal
         shown = frame.shown(mask=options.mask)
-        record = frame_record(
-            shown, mask=options.mask, raw=options.raw, body=options.body, json_body=True,
-            topic_names=False,
-        )  # fmt: skip
+        record, topic_ids = record_and_topic_ids(
+            shown, mask=options.mask, raw=options.raw, body=options.body, json_body=True
+        )
         size = _ROW_OVERHEAD
         if record["body"] is not None:
-            body = record["body"] = bytes(record["body"])
-            size += len(body)
+            size += len(record["body"])
         if record["raw"] is not None:
             size += len(record["raw"])
-        ids = None
-        if shown.codec is not None and shown.body is not None and options.body:
-            ids = [topic_id_to_text(each) for each in field_scan.topic_ids(shown.codec, shown.body)]
+        ids = None if topic_ids is None else [*map(topic_id_to_text, topic_ids)]
         row = (*record.values(), ordinal, ids)
         if self._deriver is not None:
             row = (*row, self._packed(self._deriver.rows(shown, ordinal)))

@@ -96,13 +96,8 @@ def _stop(topic: Any, partition: Any, deleted: bool) -> Json:
 # The metadata log -----------------------------------------------------------------------------
 
 
-def fetched_records(body: Message) -> list[Json]:
-    """The records about topics and partitions of the metadata log in a Fetch response.
-
-    Each has ``offset``, ``timestamp`` (milliseconds) and ``value``, which `read_metadata_value`
-    decodes. None of these types of records has secrets.
-    """
-    found: list[Json] = []
+def fetched_logs(body: Message) -> Iterator[bytes]:
+    """The ``records`` fields of the metadata log's partitions in a Fetch response."""
     for topic in getattr(body, "responses", ()):
         if (
             getattr(topic, "topic_id", None) != METADATA_TOPIC_ID
@@ -111,9 +106,16 @@ def fetched_records(body: Message) -> list[Json]:
             continue
         for partition in topic.partitions:
             if partition.records:
-                for batch in read_records(partition.records).batches:
-                    found += _of_batch(batch)
-    return found
+                yield partition.records
+
+
+def fetched_records(records: bytes) -> list[Json]:
+    """The records about topics and partitions in a ``records`` field of the metadata log.
+
+    Each has ``offset``, ``timestamp`` (milliseconds) and ``value``, which `read_metadata_value`
+    decodes. None of these types of records has secrets.
+    """
+    return [each for batch in read_records(records).batches for each in _of_batch(batch)]
 
 
 def _of_batch(batch: Batch) -> Iterator[Json]:
