@@ -50,6 +50,7 @@ from kafka_admin_proto.messages.fetch_response import (
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.schema.catalog import catalog
+from tests.helpers.mistyped import mistyped
 
 APPLES = CreateTopicsRequest(
     topics=[
@@ -97,7 +98,8 @@ def test_a_renamed_message_answers_to_its_older_name() -> None:
         (lambda: codec("CreateTopicsRequest", 8), UnsupportedVersionError,
          "CreateTopicsRequest has versions 0-7, not 8"),
         (lambda: codec(4711, 0, "request"), UnknownMessageError, "no api with key 4711"),
-        (lambda: codec(19, 0, ""), UnknownMessageError, 'say type "request" or "response"'),  # type: ignore[call-overload]
+        (lambda: codec(19, 0, mistyped("")), UnknownMessageError,
+         'say type "request" or "response"'),
         (lambda: codec("VoteRequest", 0, dialect="kip-9"), UnknownMessageError, "unknown dialect"),
     ],
 )  # fmt: skip
@@ -300,11 +302,11 @@ def test_json_has_the_shape_of_kafkas_converters() -> None:
 @pytest.mark.parametrize(
     ("value", "path", "expected"),
     [
-        (CreateTopicsRequest(topics=7), "topics", "a list"),  # type: ignore[arg-type]
-        (CreateTopicsRequest(topics=[7]), "topics[0]", "a CreatableTopic"),  # type: ignore[list-item]
-        (CreateTopicsRequest(topics=[CreatableTopic(name=5)]), "topics[0].name", "a str"),  # type: ignore[arg-type]
-        (CreateTopicsRequest(unknown_tagged_fields=7), "unknown_tagged_fields", "pairs"),  # type: ignore[arg-type]
-        (FetchRequest(cluster_id=5), "cluster_id", "a str"),  # type: ignore[arg-type]
+        (CreateTopicsRequest(topics=mistyped(7)), "topics", "a list"),
+        (CreateTopicsRequest(topics=[mistyped(7)]), "topics[0]", "a CreatableTopic"),
+        (CreateTopicsRequest(topics=[CreatableTopic(name=mistyped(5))]), "topics[0].name", "a str"),
+        (CreateTopicsRequest(unknown_tagged_fields=mistyped(7)), "unknown_tagged_fields", "pairs"),
+        (FetchRequest(cluster_id=mistyped(5)), "cluster_id", "a str"),
     ],
 )
 def test_values_that_have_no_json(value: Any, path: str, expected: str) -> None:
@@ -330,13 +332,13 @@ def test_no_value_of_a_field_makes_json_fail_in_another_way() -> None:
 
 def test_json_of_a_view_with_gaps() -> None:
     data = memoryview(b"a-b-")[::2]
-    value = SaslAuthenticateRequest(auth_bytes=data)  # type: ignore[arg-type]
+    value = SaslAuthenticateRequest(auth_bytes=mistyped(data))
     assert value.encode(0) == b"\0\0\0\2ab"
     assert codec(SaslAuthenticateRequest, 0).to_json(value) == {"authBytes": "YWI="}
 
 
 def test_a_secret_that_has_no_json_stays_out_of_the_error() -> None:
-    value = SaslAuthenticateRequest(auth_bytes="hunter2")  # type: ignore[arg-type]
+    value = SaslAuthenticateRequest(auth_bytes=mistyped("hunter2"))
     with pytest.raises(EncodeError, match="auth_bytes: the field does not take") as caught:
         codec(SaslAuthenticateRequest, 0).to_json(value)
     assert "hunter2" not in "".join(traceback.format_exception(caught.value))
@@ -447,9 +449,9 @@ def test_secrets_are_masked_in_repr_and_on_request_in_json() -> None:
 def test_names_are_found_late_and_misspelt_ones_not_at_all() -> None:
     assert kafka_admin_proto.ApiVersionsRequest.message_name == "ApiVersionsRequest"
     with pytest.raises(AttributeError, match="has no attribute 'CreateTopicRequest'"):
-        _ = kafka_admin_proto.CreateTopicRequest  # type: ignore[attr-defined]
+        _ = mistyped(kafka_admin_proto).CreateTopicRequest
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
-        _ = kafka_admin_proto.messages.Nothing  # type: ignore[attr-defined]
+        _ = mistyped(kafka_admin_proto.messages).Nothing
     assert "VoteRequest" in dir(kafka_admin_proto)
     assert "VoteRequest" in dir(kafka_admin_proto.messages)
 
@@ -462,7 +464,7 @@ def test_values_are_plain_structs() -> None:
 
 def test_secrets_stay_out_of_errors() -> None:
     with pytest.raises(EncodeError) as refused:
-        SaslAuthenticateRequest(auth_bytes="hunter2").encode(0)  # type: ignore[arg-type]
+        SaslAuthenticateRequest(auth_bytes=mistyped("hunter2")).encode(0)
     assert "hunter2" not in str(refused.value)
     assert refused.value.value is None
     assert refused.value.path == "auth_bytes"

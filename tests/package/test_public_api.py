@@ -40,6 +40,7 @@ from kafka_admin_proto.protocol import (
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.names import messages_package, python_name
+from tests.helpers.mistyped import mistyped
 
 PING = """{
   "apiKey": 901, "type": "request", "name": "PingRequest", "validVersions": "0-1",
@@ -205,28 +206,28 @@ AN_API_KEY = "an api key is an integer, as 18 is ApiVersions', not "
         (lambda: c.encode(CreateTopicsResponse()), EncodeError,
          "CreateTopicsRequest v1: expected a CreateTopicsRequest, got "),
         (lambda: c.encode({"topics": []}), EncodeError, "expected a CreateTopicsRequest, got "),
-        (lambda: write_request({"topics": []}, 0, 1), EncodeError,  # type: ignore[call-overload]
+        (lambda: write_request(mistyped({"topics": []}), 0, 1), EncodeError,
          "expected a request, as CreateTopicsRequest() is one, got an object of type dict; codec("),
         (lambda: write_response(Request, 0, 1), EncodeError,
          "expected a response, as CreateTopicsResponse() is one, got a class"),
-        (lambda: write_request(Request(), "0", 1), TypeError, AN_INTEGER),  # type: ignore[call-overload]
-        (lambda: read_request("abc"), TypeError, "got an object of type str"),  # type: ignore[arg-type]
-        (lambda: read_request(5), TypeError, "got an object of type int"),  # type: ignore[arg-type]
-        (lambda: read_response("abc", 19, 1), TypeError, "of type str"),  # type: ignore[arg-type]
-        (lambda: read_response(b"abcd", 19, "1"), TypeError, AN_INTEGER),  # type: ignore[arg-type]
-        (lambda: read_response(b"abcd", "19", 1), TypeError, AN_API_KEY + "'19'"),  # type: ignore[arg-type]
-        (lambda: read_response(b"abcd", None, 1), TypeError, AN_API_KEY + "None"),  # type: ignore[arg-type]
+        (lambda: write_request(Request(), mistyped("0"), 1), TypeError, AN_INTEGER),
+        (lambda: read_request(mistyped("abc")), TypeError, "got an object of type str"),
+        (lambda: read_request(mistyped(5)), TypeError, "got an object of type int"),
+        (lambda: read_response(mistyped("abc"), 19, 1), TypeError, "of type str"),
+        (lambda: read_response(b"abcd", 19, mistyped("1")), TypeError, AN_INTEGER),
+        (lambda: read_response(b"abcd", mistyped("19"), 1), TypeError, AN_API_KEY + "'19'"),
+        (lambda: read_response(b"abcd", mistyped(None), 1), TypeError, AN_API_KEY + "None"),
         (lambda: read_request(bytes(20), offset=-3), ValueError, "offset -3 is outside the 20 by"),
         (lambda: read_response(bytes(20), 19, 1, offset=-3), ValueError, "offset -3 is outside"),
         (lambda: read_response(bytes(20), 19, 1, offset=21), ValueError, "offset 21 is outside"),
-        (lambda: write_request(Request(), header={}), EncodeError,  # type: ignore[call-overload]
+        (lambda: write_request(Request(), header=mistyped({})), EncodeError,
          "header: expected a RequestHeader, got {}"),
-        (lambda: write_response(CreateTopicsResponse(), 0, header=3), EncodeError,  # type: ignore[call-overload]
+        (lambda: write_response(CreateTopicsResponse(), 0, header=mistyped(3)), EncodeError,
          "header: expected a ResponseHeader, got 3"),
-        (lambda: frame("x"), TypeError, "expected bytes, got an object of type str"),  # type: ignore[arg-type]
-        (lambda: frame(5), TypeError, "expected bytes, got an object of type int"),  # type: ignore[arg-type]
-        (lambda: FrameReader().feed("x"), TypeError, "expected bytes, got an object of type str"),  # type: ignore[arg-type]
-        (lambda: FrameReader().feed([1]), TypeError, "got an object of type list"),  # type: ignore[arg-type]
+        (lambda: frame(mistyped("x")), TypeError, "expected bytes, got an object of type str"),
+        (lambda: frame(mistyped(5)), TypeError, "expected bytes, got an object of type int"),
+        (lambda: FrameReader().feed(mistyped("x")), TypeError, "bytes, got an object of type str"),
+        (lambda: FrameReader().feed(mistyped([1])), TypeError, "got an object of type list"),
         (lambda: make("ApiVersionsRequest", 1, None), UnknownMessageError,
          "the type of ApiVersionsRequest is 'request', not None"),
         (lambda: c.encode(None), EncodeError, "expected a CreateTopicsRequest, got None"),

@@ -36,6 +36,7 @@ from kafka_admin_proto.protocol import (
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.testing import messages
 from tests.helpers.every_message import SHIPPED, each_layout
+from tests.helpers.mistyped import mistyped
 from tests.helpers.profile import sample
 
 #: Values of each: what is shown here depends on headers, not on what a field's type does.
@@ -230,7 +231,7 @@ def test_what_cannot_be_written() -> None:
     with pytest.raises(EncodeError, match="expected the header"):
         found.encode()
     assert header is not None
-    found.header = {}  # type: ignore[assignment]
+    found.header = mistyped({})
     with pytest.raises(EncodeError, match=r"expected the header, a RequestHeader, got \{\}"):
         found.encode()
     found.header = header

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from kafka_admin_proto.records.batches.batches import Batch, Record
-from kafka_admin_proto.records.batches.model import COMPRESSIONS, NO_TIMESTAMP
+from kafka_admin_proto.records.batches.model import COMPRESSIONS, NO_TIMESTAMP, CompressionName
 
 _blobs = st.none() | st.binary(max_size=40) | st.integers(1, 2000).map(lambda n: b"ab" * n)
 _names = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -15,11 +15,14 @@ _gaps = st.integers(1, 3) | st.integers(1, 1 << 20)
 
 
 @st.composite
-def batches(draw: st.DrawFn, magic: int | None = None, compression: str | None = None) -> Batch:
+def batches(
+    draw: st.DrawFn, magic: int | None = None, compression: CompressionName | None = None
+) -> Batch:
     """A batch that ``write_batch`` takes and that is one batch when it is read."""
     magic = draw(st.sampled_from((0, 1, 2))) if magic is None else magic
     if compression is None:
         compression = draw(st.sampled_from(COMPRESSIONS[: None if magic == 2 else 4]))
+    assert compression is not None
     least = 0 if magic == 2 else 1
     most = 1 if magic < 2 and compression == "none" else 5
     first = draw(st.integers(0, 1 << 40))
@@ -38,7 +41,7 @@ def batches(draw: st.DrawFn, magic: int | None = None, compression: str | None =
             )
         )
         offset += draw(_gaps)
-    batch = Batch.of(records, magic=magic, compression=compression)  # type: ignore[arg-type]
+    batch = Batch.of(records, magic=magic, compression=compression)
     if magic > 0 and draw(st.booleans()):
         batch.timestamp_type = "log_append"
         batch.max_timestamp = draw(st.integers(0, 1 << 45))

@@ -7,18 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from kafka_admin_proto.render.report import Column, Section, Table, report_page
+from kafka_admin_proto.render.report import Column, Kind, Section, Table, report_page
 from tests.render.browser import Browser
 from tests.render.frames import HOSTILE
 
 pytestmark = pytest.mark.exhaustive
 
 _LONG = "io.example.payments.reconciliation.consumer-group-17"
-_KINDS = ("status", "text", "text", "code", "list", "text", "time", "time", "count", "lasting")
+_KINDS: tuple[Kind, ...] = (
+    "status",
+    "text",
+    "text",
+    "code",
+    "list",
+    "text",
+    "time",
+    "time",
+    "count",
+    "lasting",
+)
 
 
 def section(columns: int, text: str, *, folded: bool = False) -> Section:
-    heads = [Column(f"column {n}", _KINDS[n % len(_KINDS)]) for n in range(columns)]  # type: ignore[arg-type]
+    heads = [Column(f"column {n}", _KINDS[n % len(_KINDS)]) for n in range(columns)]
     values = {"count": 123_456_789, "lasting": 5_000_000, "time": 1_700_000_000_000_000}
     row = [[text, text] if each.kind == "list" else values.get(each.kind, text) for each in heads]
     name = f"s{columns}-{folded}"

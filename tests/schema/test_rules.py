@@ -9,6 +9,7 @@ import pytest
 
 from kafka_admin_proto import SchemaError
 from kafka_admin_proto.schema.kafka_json.reader import read_message
+from tests.helpers.mistyped import mistyped
 
 
 def definition(*fields: dict[str, Any], **top: Any) -> str:
@@ -135,7 +136,7 @@ BROKEN: list[tuple[str, str, str, str]] = [
     (definition(aboot="x"), "Sample", 'unknown key "aboot"', "about"),
     (definition(field(nullable="0+")), "Some", 'unknown key "nullable"', "nullableVersions"),
     (definition(fields={"name": "x"}), "Sample", '"fields" is an object', "an array"),
-    (definition("x"), "", "a field is a string", "JSON object"),  # type: ignore[arg-type]
+    (definition(mistyped("x")), "", "a field is a string", "JSON object"),
     ("[]", "", "a message is an array", "JSON object"),
     ('{"name": "Sample", "type": "data", "type": "request"}', "", "appears twice", "remove one"),
     ('{"name": "Sample", // x\n  "type" "data"}', "", "line 2 column 10", "correct the JSON"),

@@ -126,9 +126,11 @@ def _staged_forgotten(patched: pytest.MonkeyPatch) -> None:
 
     def wrong(self: Controller) -> None:
         children = self._session.children
-        self._session.children = (  # type: ignore[method-assign]
-            lambda path: [] if "delete_topics" in path else children(path)
-        )
+
+        def without_deletions(path: str) -> list[str]:
+            return [] if "delete_topics" in path else children(path)
+
+        patched.setattr(self._session, "children", without_deletions)
         start(self)
 
     patched.setattr(Controller, "_start", wrong)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -20,10 +21,10 @@ def test_the_page(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "spark.md").read_text(), re.DOTALL)
     assert len(blocks) == 2
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec(compile("\n".join(blocks), "docs/spark.md", "exec"), names)
     assert names["spark"] is spark
-    assert names["frames"].count() > 400  # type: ignore[attr-defined]
+    assert names["frames"].count() > 400
 
 
 def test_the_page_of_tables(spark: SparkSession, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.helpers.mistyped import mistyped
 from tests.spark.needs import require
 
 require("pyspark")
@@ -16,7 +17,7 @@ from pyspark.errors import PythonException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, StructType
 
 from kafka_admin_proto import codec
 from kafka_admin_proto.protocol import write_request
@@ -76,7 +77,9 @@ def test_spark_and_arrow_have_the_same_types() -> None:
 
 def test_types_of_a_message() -> None:
     schema = spark_schema(CREATE, 5)
-    topic = schema["topics"].dataType.elementType  # type: ignore[attr-defined]
+    topics = schema["topics"].dataType
+    assert isinstance(topics, ArrayType)
+    topic = topics.elementType
     assert isinstance(topic, StructType)
     assert topic.simpleString().startswith(
         "struct<name:string,numPartitions:int,replicationFactor:smallint,"
@@ -154,7 +157,7 @@ def test_failfast(spark: SparkSession) -> None:
     with pytest.raises(LookupError, match="did you mean"):
         to_kafka("body", "CreateTopic", 7)
     with pytest.raises(ValueError, match="PERMISSIVE"):
-        from_record_batch("body", mode="permissive")  # type: ignore[arg-type]
+        from_record_batch("body", mode=mistyped("permissive"))
 
 
 def test_headers_say_where_bodies_begin(spark: SparkSession) -> None:

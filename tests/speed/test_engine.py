@@ -31,6 +31,7 @@ from kafka_admin_proto.records.batches.model import Record
 from kafka_admin_proto.wire.emit.runtime import Fallback
 from kafka_admin_proto.wire.nodes import StructNode
 from tests.fuzz.seeds import filled
+from tests.helpers.mistyped import mistyped
 from tests.speed.compiled import engine_of, speed
 
 #: Messages with every kind of node in them.
@@ -203,7 +204,7 @@ def test_values_may_change_while_they_are_written() -> None:
     with pytest.raises(Fallback):
         engine.write(value)
     value = CreateTopicsRequest(topics=[CreatableTopic("a")])
-    value.timeout_ms = Index(lambda: setattr(value, "topics", None))  # type: ignore[assignment]
+    value.timeout_ms = mistyped(Index(lambda: setattr(value, "topics", None)))
     assert engine.write(value)
 
 
@@ -365,11 +366,11 @@ def test_the_codec_falls_back_to_precise_errors(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(engine, "compiled", speed())
     found: Codec[Any] = Codec(codec("CreateTopicsRequest", 7).spec, 7)
     with pytest.raises(EncodeError, match="expected a list") as caught:
-        found.encode_into(CreateTopicsRequest(topics=7), buffer := bytearray(b"x"))  # type: ignore[arg-type]
+        found.encode_into(CreateTopicsRequest(topics=mistyped(7)), buffer := bytearray(b"x"))
     assert caught.value.path == "topics"
     assert buffer == b"x"
     with pytest.raises(EncodeError, match="expected a list"):
-        found.to_json_text(CreateTopicsRequest(topics=7))  # type: ignore[arg-type]
+        found.to_json_text(CreateTopicsRequest(topics=mistyped(7)))
     data = found.encode(CreateTopicsRequest())
     for wrong in (data[:-1], data + b"x"):
         with pytest.raises(Exception) as one:  # noqa: PT011  # compared with the other's

@@ -15,6 +15,7 @@ from kafka_admin_proto.records.batches.crc32c import by_tables
 from kafka_admin_proto.records.batches.model import Record
 from kafka_admin_proto.records.batches.record_format import read_records_v2, write_records_v2
 from kafka_admin_proto.wire.emit.runtime import Fallback
+from tests.helpers.mistyped import mistyped
 from tests.helpers.profile import draws
 from tests.records.values import batches
 from tests.speed.compiled import speed
@@ -79,11 +80,12 @@ def test_records_whole_and_damaged(engine: Any, batch: Batch, dice: Any, limit: 
 @pytest.mark.parametrize(
     "record",
     [
-        Record("1"), Record(1, 1.5), Record(1, 0, "key"), Record(1, 0, None, bytearray(b"v")),  # type: ignore[arg-type]
+        Record(mistyped("1")), Record(1, mistyped(1.5)), Record(1, 0, mistyped("key")),
+        Record(1, 0, None, mistyped(bytearray(b"v"))),
         Record(1 << 40), Record(-(1 << 63)), Record(1 << 70), Record(1, 1 << 63),
-        Record(1, 0, headers=[("a", b"")]), Record(1, 0, headers=(("a",),)),  # type: ignore[arg-type]
-        Record(1, 0, headers=((b"a", b""),)), Record(1, 0, headers=(("\ud800", b""),)),  # type: ignore[arg-type]
-        Record(1, 0, headers=(("a", "b"),)), "no record",  # type: ignore[arg-type]
+        Record(1, 0, headers=mistyped([("a", b"")])), Record(1, 0, headers=mistyped((("a",),))),
+        Record(1, 0, headers=mistyped(((b"a", b""),))), Record(1, 0, headers=(("\ud800", b""),)),
+        Record(1, 0, headers=mistyped((("a", "b"),))), "no record",
     ],
 )  # fmt: skip
 def test_records_that_it_does_not_write(engine: Any, record: Any) -> None:

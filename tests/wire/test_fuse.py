@@ -37,6 +37,7 @@ from kafka_admin_proto.wire.types.containers import MessageType
 from kafka_admin_proto.wire.types.fixed import Integer
 from kafka_admin_proto.wire.types.member import Member
 from tests.helpers.every_message import each_layout
+from tests.helpers.mistyped import mistyped
 
 #: What may stand in a field by mistake, or just about be meant.
 ODD: list[Any] = [
@@ -227,7 +228,7 @@ def test_encode_into() -> None:
     found.encode_into(VoteRequest(cluster_id="c"), buffer)
     assert buffer == b"before" + found.encode(VoteRequest(cluster_id="c"))
     with pytest.raises(EncodeError):
-        found.encode_into(VoteRequest(cluster_id=b"c"), buffer)  # type: ignore[arg-type]
+        found.encode_into(VoteRequest(cluster_id=mistyped(b"c")), buffer)
     assert buffer.startswith(b"before")
     assert len(buffer) == 6 + len(found.encode(VoteRequest(cluster_id="c")))
 

@@ -99,12 +99,17 @@ def _scope(module: str) -> tuple[dict[str, str], dict[str, ast.Call | None]]:
         if isinstance(node, ast.ClassDef):
             defined[node.name] = None
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            value = node.value
-            is_variable = isinstance(value, ast.Call) and ast.unparse(value.func) == "TypeVar"
-            defined[node.targets[0].id] = value if is_variable else None  # type: ignore[assignment]
+            defined[node.targets[0].id] = _type_variable(node.value)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             defined[node.target.id] = None
     return imported, defined
+
+
+def _type_variable(value: ast.expr) -> ast.Call | None:
+    """The call that makes a TypeVar; None for any other value."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "TypeVar":
+        return value
+    return None
 
 
 @cache

@@ -10,7 +10,13 @@ import pytest
 
 from kafka_admin_proto import RemoteProtocolError, SaslError
 from kafka_admin_proto.protocol import frame
-from kafka_admin_proto.protocol.connection import Sasl, SaslPlain, SaslScram, ScramCredential
+from kafka_admin_proto.protocol.connection import (
+    RequestReceived,
+    Sasl,
+    SaslPlain,
+    SaslScram,
+    ScramCredential,
+)
 from tests.protocol.connection.pair import SASL_SERVER, Pair
 
 SECRET = "hunter2hunter2"
@@ -73,7 +79,8 @@ def test_errors_of_a_broker_that_is_none(sasl: Sasl, answer: bytes) -> None:
     pair = Pair(client={"sasl": sasl}, server={"sasl": SASL_SERVER})
     pair.server.receive_data(pair.client.start())
     event = pair.server.next_event()
-    pair.client.receive_data(pair.server.send(pair.server.api_versions(), to=event))  # type: ignore[arg-type]
+    assert isinstance(event, RequestReceived)
+    pair.client.receive_data(pair.server.send(pair.server.api_versions(), to=event))
     pair.client.next_event()
     pair.client.receive_data(answer)
     with pytest.raises(RemoteProtocolError) as caught:

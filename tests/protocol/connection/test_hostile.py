@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tracemalloc
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -72,12 +73,12 @@ class Recorded:
         pair.exchange(pair.client.reauthenticate())
 
 
-def record(receive: Callable[[bytes], None], copy: bytearray, connection: object) -> None:
+def record(receive: Callable[[bytes], None], copy: bytearray, connection: Any) -> None:
     def receive_and_copy(data: bytes) -> None:
         copy.extend(data)
         receive(data)
 
-    connection.receive_data = receive_and_copy  # type: ignore[attr-defined]
+    connection.receive_data = receive_and_copy
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])

@@ -26,6 +26,7 @@ from kafka_admin_proto.protocol.connection import (
     ConnectionClosed,
     Limits,
     RequestReceived,
+    SaslServer,
     ServerConnection,
     State,
 )
@@ -50,7 +51,9 @@ def test_answers_leave_in_the_order_of_the_requests() -> None:
     assert server.send(MetadataResponse(controller_id=3), to=third) == b""
     assert server.unanswered == [first, second]
     sent = server.send(MetadataResponse(controller_id=1), to=first)
-    assert read_response(sent, 3, 3, offset=4).header.correlation_id == 0  # type: ignore[union-attr]
+    header = read_response(sent, 3, 3, offset=4).header
+    assert header is not None
+    assert header.correlation_id == 0
     sent = server.send(MetadataResponse(controller_id=2), to=second)
     one, other = sent[4 : len(sent) // 2], sent[len(sent) // 2 + 4 :]
     assert [read_response(each, 3, 3).body for each in (one, other)] == [
@@ -81,14 +84,15 @@ def test_a_request_is_answered_once_and_by_its_own_connection() -> None:
 
 
 @pytest.mark.parametrize("sasl", [None, SASL_SERVER])
-def test_versions_are_told_to_a_client_that_is_newer(sasl: object) -> None:
+def test_versions_are_told_to_a_client_that_is_newer(sasl: SaslServer | None) -> None:
     """KIP-511: error 35, ApiVersions' own range, in a v0 body; the connection goes on."""
-    server = Connection(SERVER, sasl=sasl)  # type: ignore[call-overload]
+    server = Connection(SERVER, sasl=sasl)
     newest = write_request(ApiVersionsRequest(), 5, 7, "me")
     server.receive_data(frame(newest[:2] + b"\0\x63" + newest[4:]))
     assert server.next_event() is NEED_DATA
     answer = read_response(server.data_to_send(), 18, 99, offset=4)
-    assert answer.header.correlation_id == 7  # type: ignore[union-attr]
+    assert answer.header is not None
+    assert answer.header.correlation_id == 7
     assert isinstance(answer.body, ApiVersionsResponse)
     assert answer.body.error_code == 35
     [row] = answer.body.api_keys

@@ -22,8 +22,10 @@ from kafka_admin_proto.records.batches.batches import (
     write_batch,
 )
 from kafka_admin_proto.records.batches.crc32c import by_tables, crc32c
+from kafka_admin_proto.records.batches.model import CompressionName
 from kafka_admin_proto.records.batches.record_format import write_records_v2
 from kafka_admin_proto.records.compression.codecs import compress
+from tests.helpers.mistyped import mistyped
 from tests.records.values import batches
 
 RECORD = Record(5, 1000, b"key", b"value", (("h", None), ("i", b"")))
@@ -215,8 +217,9 @@ def test_faults_say_where(data: bytes, path: str, offset: int, fault: str) -> No
 
 def test_what_stands_before_a_fault_is_kept() -> None:
     good = write_records_v2([Record(0, 0, b"k")] * 3, 0, 0)
-    for name, number in (("none", 0), ("gzip", 1), ("zstd", 4)):
-        data = v2(compress(name, good + b"\2"), 4, number)  # type: ignore[arg-type]
+    numbers: dict[CompressionName, int] = {"none": 0, "gzip": 1, "zstd": 4}
+    for name, number in numbers.items():
+        data = v2(compress(name, good + b"\2"), 4, number)
         found = read_records(data + write_batch(Batch.of([RECORD])))
         assert [len(batch.records) for batch in found.batches] == [3, 1]
         assert "records[3]" in str(found.batches[0].error)
@@ -281,14 +284,14 @@ def changed(batch: Batch, **facts: Any) -> Batch:
     ("batch", "path"),
     [
         (Batch.of([RECORD], magic=3), "magic"),
-        (Batch.of([RECORD], compression="brotli"), "compression"),  # type: ignore[arg-type]
+        (Batch.of([RECORD], compression=mistyped("brotli")), "compression"),
         (Batch.of([RECORD], timestamp_type="none"), "timestamp_type"),
         (changed(Batch.of([RECORD]), base_offset=1 << 40), "records[0]"),
         (changed(Batch.of([RECORD]), producer_epoch=1 << 20), "producer_epoch"),
         (Batch.of([Record(0, 1 << 63)]), "base_timestamp"),
         (changed(Batch.of([Record(0, 5)]), records=[Record(0, 1 << 63)]), "records[0]"),
         (changed(Batch.of([Record(0, 5)]), records=[RECORD, None]), "records[1]"),
-        (Batch.of([RECORD, Record(6, 0, "text")]), "records[1]"),  # type: ignore[arg-type]
+        (Batch.of([RECORD, Record(6, 0, mistyped("text"))]), "records[1]"),
         (Batch.of([Record(0, 0, headers=(("\ud800", None),))]), "records[0]"),
         (Batch.of([RECORD, Record(6, 0)], timestamp_type="log_append"), "records[1]"),
         (

@@ -32,7 +32,7 @@ from kafka_admin_proto.records.batches.control import (
     write_control_record,
 )
 from kafka_admin_proto.records.batches.crc32c import crc32c
-from kafka_admin_proto.records.batches.model import COMPRESSIONS
+from kafka_admin_proto.records.batches.model import COMPRESSIONS, CompressionName
 from tests.helpers.profile import EXHAUSTIVE
 from tests.records.conftest import Ask
 from tests.records.values import batches
@@ -56,13 +56,13 @@ FORMATS = [
 COUNT = 200 if EXHAUSTIVE else 12
 
 
-def drawn(magic: int, compression: str) -> list[Batch]:
+def drawn(magic: int, compression: CompressionName) -> list[Batch]:
     """So many batches of a format, the same at every run."""
     return [msgspec.structs.replace(batch) for batch in _drawn(magic, compression)]
 
 
 @cache
-def _drawn(magic: int, compression: str) -> list[Batch]:
+def _drawn(magic: int, compression: CompressionName) -> list[Batch]:
     found: list[Batch] = []
 
     def keep(batch: Batch) -> bool:

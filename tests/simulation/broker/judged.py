@@ -143,19 +143,19 @@ class Judged:
         else:
             sessions = self._sessions.pop(draw.randrange(len(self._sessions)))
             body = FetchRequest(max_bytes=1 << 20)
-        answers = []
+        answers: list[Any] = []
         for at, ask in enumerate((self._real.ask, self.ours.ask)):
             body.session_id, body.session_epoch = sessions[at], sessions[2]
             answers.append(ask(body, version))
         ours, real = (_facts(_led(self.ours, each)) for each in reversed(answers))
         known: list[str] | None = real
-        if sessions[0] and not answers[0].error_code:  # type: ignore[attr-defined]
+        if sessions[0] and not answers[0].error_code:
             # Of what goes well, only changes are answered, of followers' high watermarks as well.
             ours, real = ([row for row in rows if "('error_code'" in row] for rows in (ours, real))
             known = None
         self.judgements.append(Judgement(deepcopy(body), version, known))
         _same(ours, real, f"session {sessions}, v{version}")
-        ids = [answer.session_id for answer in answers]  # type: ignore[attr-defined]
+        ids = [answer.session_id for answer in answers]
         if all(ids):
             self._sessions.append([*ids, sessions[2] + 1])
 

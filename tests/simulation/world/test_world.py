@@ -109,12 +109,12 @@ def test_losses_end_requests_with_none(seed: int) -> None:
     assert {number for number in one.answers if number is not None} <= set(other.got)
 
 
-def test_a_late_answer_and_one_that_never_comes() -> None:
+def test_a_late_answer_and_one_that_never_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     world, one, other = two()
     one.ask(2, -5)
     world.run(100)
     assert one.answers == [-5]
-    other.context.respond = lambda request, body: None  # type: ignore[method-assign]
+    monkeypatch.setattr(other.context, "respond", lambda request, body: None)
     one.ask(2, -6)
     assert world.run_until(lambda: len(one.answers) == 2)
     assert one.answers[1] is None

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.mistyped import mistyped
 from tests.spark.needs import require
 
 pa = require("pyarrow")
@@ -319,7 +320,7 @@ def test_a_wrong_uuid_is_refused() -> None:
 
 def test_the_callers_slips() -> None:
     with pytest.raises(ValueError, match="PERMISSIVE"):
-        Wanted(CREATE, 7, mode="DROPMALFORMED").check()  # type: ignore[arg-type]
+        Wanted(CREATE, 7, mode=mistyped("DROPMALFORMED")).check()
     with pytest.raises(LookupError, match="did you mean CreateTopicsRequest"):
         Wanted("CreateTopics", 7).check()
     with pytest.raises(LookupError, match="versions 0-7"):
