@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from kafka_admin_proto.errors import KafkaAdminProtoError, MissingExtraError
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 #: The oldest Java that Spark 4 runs on.
@@ -46,30 +47,14 @@ def spark_session(
     NoJavaError, and MissingExtraError without pyspark. A session that runs already is used as it
     is.
     """
-    try:
+    with _missing_extra():
         from pyspark.sql import SparkSession
-    except ModuleNotFoundError:
-        raise MissingExtraError(
-            "the pipeline needs Spark: pip install 'kafka-admin-proto[spark]'"
-        ) from None
     from kafka_admin_proto.spark.ingest.source import KafkaCapture
 
     found = SparkSession.getActiveSession()
     if found is None:
-        check_java()
-        builder, more = SparkSession.builder, settings or {}
-        if not _is_submitted():
-            master = master or "local[*]"
-            if master.startswith("local"):
-                # Nothing of a session on one machine is for the network.
-                os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-            # Spark's own setting for this is only heeded by spark-submit.
-            python = more.get("spark.pyspark.python", sys.executable)
-            os.environ.setdefault("PYSPARK_PYTHON", python)
-            builder, more = builder.appName(app), _SETTINGS | more
-        if master is not None:
-            builder = builder.master(master)
-        for name, value in more.items():
+        builder = SparkSession.builder
+        for name, value in _wanted(master, app, settings).items():
             builder = builder.config(name, value)
         with _without_boasting():
             found = builder.getOrCreate()
@@ -78,6 +63,53 @@ def spark_session(
     found.dataSource.register(KafkaCapture)
     session: SparkSession = found
     return session
+
+
+def spark_context(
+    master: str | None = None,
+    *,
+    app: str = "kafka_admin_proto",
+    settings: dict[str, str] | None = None,
+) -> SparkContext:
+    """The Spark of this process without its SQL, which takes as long again to start.
+
+    That is enough for `run_batch`. Arguments and errors are those of `spark_session`.
+    """
+    with _missing_extra():
+        from pyspark import SparkConf, SparkContext
+    if SparkContext._active_spark_context is not None:
+        return SparkContext.getOrCreate()
+    wanted = _wanted(master, app, settings)
+    with _without_boasting():
+        return SparkContext.getOrCreate(SparkConf().setAll(list(wanted.items())))
+
+
+@contextmanager
+def _missing_extra() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise MissingExtraError(
+            "the pipeline needs Spark: pip install 'kafka-admin-proto[spark]'"
+        ) from None
+
+
+def _wanted(master: str | None, app: str, settings: dict[str, str] | None) -> dict[str, str]:
+    """The settings of a Spark that is started now, after a check of its Java."""
+    check_java()
+    wanted = dict(settings or {})
+    if not _is_submitted():
+        master = master or "local[*]"
+        if master.startswith("local"):
+            # Nothing of a session on one machine is for the network.
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        # Spark's own setting for this is only heeded by spark-submit.
+        python = wanted.get("spark.pyspark.python", sys.executable)
+        os.environ.setdefault("PYSPARK_PYTHON", python)
+        wanted = {"spark.app.name": app} | _SETTINGS | wanted
+    if master is not None:
+        wanted = {"spark.master": master} | wanted
+    return wanted
 
 
 def _is_submitted() -> bool:

@@ -1,12 +1,16 @@
-"""The Java that Spark would start: its version is read from a file where there is one."""
+"""The Java that Spark would start: its version is read from a file where there is one; contexts."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from kafka_admin_proto.spark.session import NoJavaError, check_java
+from kafka_admin_proto.spark.session import NoJavaError, check_java, spark_context
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def java_home(folder: Path, release: str, says: str) -> Path:
@@ -50,3 +54,12 @@ def test_what_is_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (tmp_path / "release").write_text('JAVA_VERSION="17.0.15"\n')
     with pytest.raises(NoJavaError, match="does not start"):
         check_java()
+
+
+@pytest.mark.xdist_group("spark")
+def test_the_context_that_runs_is_taken(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever Java there is now, and whatever master is asked for."""
+    monkeypatch.setenv("JAVA_HOME", "/missing")
+    assert spark_context("local[7]", settings={"spark.app.name": "x"}) is spark.sparkContext

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 #: Seconds between two looks.
 _PAUSE = 0.5
@@ -60,10 +60,10 @@ class JobProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def watch(self, spark: SparkSession) -> None:
-        """Look at the tasks of this session from now on."""
+    def watch(self, context: SparkContext) -> None:
+        """Look at the tasks of Spark from now on."""
         if self._bar is not None:
-            self._thread = Thread(target=self._look, args=(spark,), daemon=True)
+            self._thread = Thread(target=self._look, args=(context,), daemon=True)
             self._thread.start()
 
     def step(self, name: str) -> None:
@@ -77,13 +77,13 @@ class JobProgress:
         if self._bar is None:
             click.echo(f"{self._name}: {time.monotonic() - self._since:.1f} s", err=True)
 
-    def _look(self, spark: SparkSession) -> None:
-        tracker = spark.sparkContext.statusTracker()
+    def _look(self, context: SparkContext) -> None:
+        tracker = context.statusTracker()
         while not self._over.wait(_PAUSE):
             try:
                 stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
             except Exception:
-                return  # the session is on its way out, and whoever stopped it says why
+                return  # Spark is on its way out, and whoever stopped it says why
             found = [each for each in stages if each is not None]
             total = sum(each.numTasks for each in found)
             if total:

@@ -22,6 +22,7 @@ from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.records.segments.segments import topic_of
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     from kafka_admin_proto.spark.sinks.sink import Mode, TableSink
@@ -180,15 +181,17 @@ def pipeline(
         with ExitStack() as opened:
             sink = _sink(out, table_format, work, mode, captures, overwrite, opened)
             progress = opened.enter_context(JobProgress())
-            spark = opened.enter_context(_session(master, dict(settings)))
-            from kafka_admin_proto.spark.tables.pipeline import run_batch
-
-            progress.watch(spark)
             if streaming:
+                spark = opened.enter_context(_session(master, dict(settings)))
+                progress.watch(spark.sparkContext)
                 _stream(spark, captures, sink, every, end, split_size, retain, progress)
             else:
+                context = opened.enter_context(_context(master, dict(settings)))
+                from kafka_admin_proto.spark.tables.pipeline import run_batch
+
+                progress.watch(context)
                 run_batch(
-                    spark, packets, sink, segments=segments, split_size=split_size,
+                    context, packets, sink, segments=segments, split_size=split_size,
                     step=progress.step,
                 )  # fmt: skip
             progress.step("counting")
@@ -293,6 +296,17 @@ def _session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
         yield spark
     finally:
         spark.stop()
+
+
+@contextmanager
+def _context(master: str, settings: dict[str, str]) -> Iterator[SparkContext]:
+    from kafka_admin_proto.spark.session import spark_context
+
+    context = spark_context(master, settings=settings)
+    try:
+        yield context
+    finally:
+        context.stop()
 
 
 def _is_uri(out: str) -> bool:

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark import SparkContext
 
 from kafka_admin_proto.gc_tuning import tune_gc
 from kafka_admin_proto.spark.ingest.chunks import ChunkRow, chunks_of
@@ -73,18 +72,20 @@ _entries = msgspec.msgpack.Decoder(list[_Entry])
 _slices = msgspec.msgpack.Decoder(Slices)
 
 
-def exchange(spark: SparkSession, captures: Sequence[str], split_size: int, folder: Path) -> Shares:
+def exchange(
+    context: SparkContext, captures: Sequence[str], split_size: int, folder: Path
+) -> Shares:
     """Write the chunks of captures to files in ``folder``, and share them out to tasks."""
     parts = plan(list_files(captures), split_size)
     folder.mkdir(parents=True, exist_ok=True)
-    cores = spark.sparkContext.defaultParallelism
+    cores = context.defaultParallelism
     buckets = cores * _BUCKETS_OF_A_CORE
 
     def read(parts: Sequence[Part]) -> bytes:
         return msgspec.msgpack.encode(write_chunks(parts, str(folder), buckets))
 
     tasks = balanced(parts, _part_bytes, _READ_BYTES, len(parts))
-    files = [_slices.decode(each) for each in run_tasks(spark, tasks, read)]
+    files = [_slices.decode(each) for each in run_tasks(context, tasks, read)]
     found = [[slices[bucket] for slices in files if bucket in slices] for bucket in range(buckets)]
     shares = balanced([each for each in found if each], _bucket_bytes, _DECODE_BYTES, buckets)
     return [[each for bucket in share for each in bucket] for share in shares]
@@ -118,21 +119,21 @@ def balanced(
     return sorted(shares, key=lambda share: sum(map(size_of, share)), reverse=True)
 
 
-def run_tasks(spark: SparkSession, shares: Sequence[_T], run: Callable[[_T], bytes]) -> list[bytes]:
-    """Have a task of Spark's call ``run`` for each share; what the calls return."""
+def run_tasks(
+    context: SparkContext, shares: Sequence[_T], run: Callable[[_T], bytes]
+) -> list[bytes]:
+    """Have a task of Spark's call ``run`` for each share; what the calls return.
+
+    The tasks are those of an RDD. A DataFrame's would load, start and compile all of Spark's SQL
+    for a list of numbers, which takes as long as to start Spark.
+    """
     if not shares:
         return []
-    shared = spark.sparkContext.broadcast(shares)
 
-    def run_all(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch["id"].to_pylist():
-                yield pa.RecordBatch.from_pydict({"result": [run(shared.value[number])]})
+    def run_all(shares: Iterable[_T]) -> Iterable[bytes]:
+        return map(run, shares)
 
-    # A DataFrame's tasks, unlike those of an RDD, have the workers that run already.
-    tasks = spark.range(len(shares), numPartitions=len(shares))
-    results = [row.result for row in tasks.mapInArrow(run_all, "result binary").collect()]
-    shared.destroy()
+    results: list[bytes] = context.parallelize(shares, len(shares)).mapPartitions(run_all).collect()
     return results
 
 

@@ -111,9 +111,8 @@ class StreamTables:
                 topics.of_log.setdefault(topic_id, name)
         # A batch that is tried again gives the same names, so they may be written before its rows.
         write_whole(file, msgspec.json.encode(topics), sink.workspace.path / f"{STAGING}{_TOPICS}")
-        files = write_all(
-            rows.sparkSession, staged, topics.of_frames, topics.of_log, sink, appended=True
-        )
+        context = rows.sparkSession.sparkContext
+        files = write_all(context, staged, topics.of_frames, topics.of_log, sink, appended=True)
         clients = clients_of(staged.of("clients"), partial(committed_rows, sink, "clients"))
         sink.append(files, {"clients": clients}, number)
         sink.maintain(number, self._retain)

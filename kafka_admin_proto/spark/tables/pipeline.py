@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 
-from pyspark.sql import SparkSession
+from pyspark import SparkContext
 
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.spark.ingest.exchange import exchange
@@ -36,7 +36,7 @@ def no_progress(name: str) -> None:
 
 
 def run_batch(
-    spark: SparkSession,
+    context: SparkContext,
     captures: Sequence[str],
     sink: TableSink,
     *,
@@ -54,13 +54,13 @@ def run_batch(
     staged = Staged([], {}, [])
     if captures:
         chunks = sink.workspace.staging / "chunks"
-        shares = exchange(spark, captures, split_size, chunks)
+        shares = exchange(context, captures, split_size, chunks)
         step("decoding")
-        staged = stage_chunks(spark, shares, decoded, sink.location, decode_options)
+        staged = stage_chunks(context, shares, decoded, sink.location, decode_options)
         shutil.rmtree(chunks)
     if segments:
         step("metadata log")
-        log = stage_segments(spark, segments, decoded, sink.location)
+        log = stage_segments(context, segments, decoded, sink.location)
         staged = Staged(staged.groups + log.groups, staged.topics, staged.files)
     step("writing tables")
     topics = earliest([KNOWN_TOPICS, staged.topics])
@@ -68,14 +68,14 @@ def run_batch(
     clients = clients_of(staged.of("clients")).rows
     sink.replace(
         {
-            **write_all(spark, staged, topics, log_names(staged), sink),
+            **write_all(context, staged, topics, log_names(staged), sink),
             "clients": write_table("clients", iter([clients]), location),
         }
     )
 
 
 def write_all(
-    spark: SparkSession,
+    context: SparkContext,
     staged: Staged,
     topics: NamedTopics,
     logged: Mapping[str, str],
@@ -89,7 +89,7 @@ def write_all(
     leaves out records of the metadata log that have a row there.
     """
     location = sink.location
-    files = {"frames": write_frames(spark, staged, topics, location)}
+    files = {"frames": write_frames(context, staged, topics, location)}
     for name in PLAIN_TABLES:
         files[name] = write_plain(name, staged.of(name), topics, location)
     names = {topic_id: name for topic_id, (name, _) in topics.items()}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-from pyspark.sql import SparkSession
+from pyspark import SparkContext
 
 from kafka_admin_proto.spark.ingest.exchange import run_tasks
 from kafka_admin_proto.spark.ingest.files import open_stream
@@ -18,7 +18,7 @@ from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 
 def stage_segments(
-    spark: SparkSession, names: Sequence[str], folder: Path, location: Location
+    context: SparkContext, names: Sequence[str], folder: Path, location: Location
 ) -> Staged:
     """Stage the rows of these files, and what is wrong with them as ``problems``."""
 
@@ -30,7 +30,7 @@ def stage_segments(
         return msgspec.msgpack.encode(stage.result())
 
     folder.mkdir(parents=True, exist_ok=True)
-    return together(run_tasks(spark, names, run))
+    return together(run_tasks(context, names, run))
 
 
 def _segment(name: str) -> Iterator[tuple[str, Json]]:

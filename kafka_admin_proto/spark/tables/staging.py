@@ -19,7 +19,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
+from pyspark import SparkContext
+from pyspark.sql import DataFrame
 
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.spark.ingest.exchange import (
@@ -93,7 +94,7 @@ class Staged(msgspec.Struct, frozen=True):
 
 
 def stage_chunks(
-    spark: SparkSession,
+    context: SparkContext,
     shares: Shares,
     folder: Path,
     location: Location,
@@ -109,7 +110,7 @@ def stage_chunks(
         return msgspec.msgpack.encode(stage(decoded, str(folder), location))
 
     folder.mkdir(parents=True, exist_ok=True)
-    return together(run_tasks(spark, shares, run))
+    return together(run_tasks(context, shares, run))
 
 
 def stage_rows(rows: DataFrame, folder: Path, location: Location) -> Staged:
@@ -283,13 +284,13 @@ def day_text(day: int) -> str:
 
 
 def write_frames(
-    spark: SparkSession, staged: Staged, names: NamedTopics, location: Location
+    context: SparkContext, staged: Staged, names: NamedTopics, location: Location
 ) -> list[DataFile]:
     """The table ``frames``: the files that are finished, and those of frames that waited.
 
     Tasks that took different names for one topic id wrote files that have to be written again.
     """
-    cores = spark.sparkContext.defaultParallelism
+    cores = context.defaultParallelism
     groups = _files(staged.of("frames"), cores)
 
     def write(files: list[list[Group]]) -> bytes:
@@ -300,8 +301,13 @@ def write_frames(
 
     good = [each.file for each in staged.files if each.agrees(names)]
     wrong = [each.file.name for each in staged.files if not each.agrees(names)]
-    shares = balanced(groups, _size, 1, cores * _FILES_OF_A_CORE)
-    done = [*run_tasks(spark, shares, write), *run_tasks(spark, wrong, rewrite)]
+    if len(groups) == 1:
+        # A job takes longer than to write one file here, as the other tables are.
+        done = [write(groups)]
+    else:
+        shares = balanced(groups, _size, 1, cores * _FILES_OF_A_CORE)
+        done = run_tasks(context, shares, write)
+    done += run_tasks(context, wrong, rewrite)
     return good + [file for each in done for file in _written.decode(each)]
 
 

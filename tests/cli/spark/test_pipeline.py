@@ -29,7 +29,10 @@ def run(*arguments: object) -> Result:
 
 def refused(*arguments: object) -> str:
     """What is said of these arguments, on one line; nothing was run."""
-    with patch("kafka_admin_proto.spark.session.spark_session", side_effect=AssertionError):
+    with (
+        patch("kafka_admin_proto.spark.session.spark_session", side_effect=AssertionError),
+        patch("kafka_admin_proto.spark.session.spark_context", side_effect=AssertionError),
+    ):
         result = run(*arguments)
     assert result.exit_code == 2, result.output
     return " ".join(result.output.split())

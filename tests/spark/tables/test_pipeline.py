@@ -68,7 +68,7 @@ def by_one_process(captures: Sequence[Path], logs: Sequence[Path] = ()) -> list[
 def make(spark: SparkSession, out: Path, captures: Sequence[Path], **options: Any) -> None:
     names = [str(each) for each in captures]
     with ParquetSink(out, TABLES, mode="batch", inputs=names) as sink:
-        run_batch(spark, names, sink, **options)
+        run_batch(spark.sparkContext, names, sink, **options)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,9 @@ def test_files_that_tasks_finish(
 ) -> None:
     """Each task has enough frames for a file; some wait for names that other tasks know."""
 
-    def run_here(spark: object, shares: Sequence[Any], run: Callable[[Any], bytes]) -> list[bytes]:
+    def run_here(
+        context: object, shares: Sequence[Any], run: Callable[[Any], bytes]
+    ) -> list[bytes]:
         return [run(share) for share in shares]
 
     for module in (exchange, staging):
