@@ -1,8 +1,8 @@
 """Hypothesis profiles, the seed of samples, and where the time of a run goes.
 
 ``KAFKA_ADMIN_PROTO_PROFILE=exhaustive`` draws 40 values for each distinct layout of each message
-(``KAFKA_ADMIN_PROTO_EXAMPLES`` says another figure); the quick profile, for each run by hand, draws
-a few, the same ones every time, and leaves out tests that are marked ``exhaustive``.
+(``KAFKA_ADMIN_PROTO_EXAMPLES`` sets another figure); the quick profile, for runs by hand, draws a
+few, the same ones every time, and leaves out tests that are marked ``exhaustive``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # In a run in the background Ctrl-C is ignored, and by all commands that tests start.
+        # In a background run this process ignores Ctrl-C, and so would all commands that tests
+        # start.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):  # a worker of xdist: its reports are added up elsewhere
         return
@@ -68,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_live(item: pytest.Item) -> bool:
-    """Whether real brokers answer it, which lose sessions on a machine that is busy elsewhere."""
+    """Whether real brokers answer the test; on a busy machine they may lose sessions."""
     group = group_of(item)
     return group is not None and group.startswith(LIVE)
 

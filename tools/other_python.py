@@ -5,8 +5,8 @@
 
 ``debootstrap`` puts a minimal system into the cache (about a minute, once), in which the package
 and what its tests need are installed. The tests run there by chroot, in namespaces that end with
-them. That takes root, ``debootstrap`` and ``unshare``. Spark, and whatever else is not installed
-there, is left out: those tests skip with their reasons.
+them. That takes root, ``debootstrap`` and ``unshare``. Tests that need Spark, or a program that is
+not installed there, are skipped with their reasons.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ exec chroot "$SYSTEM" "$@"
 
 
 def why_unavailable() -> str | None:
-    """In plain words, what keeps another system from being made here; None if nothing does."""
+    """Why another system cannot be made here, in plain words; None if it can."""
     if os.geteuid():
         return "another Debian release is installed and entered by root alone"
     missing = [name for name in ("debootstrap", "unshare", "chroot") if shutil.which(name) is None]
@@ -77,11 +77,11 @@ def inside(folder: Path, command: Sequence[str]) -> int:
         "HOME": "/root",
         "TMPDIR": "/tmp",
         "PATH": f"{_VENV}/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        # Its own, without jars: there is no Java.
+        # A cache of its own, without jars, because there is no Java.
         "KAFKA_ADMIN_PROTO_CACHE": "/var/cache/kafka_admin_proto",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    # What is not installed there is skipped; folders of wheels are this system's.
+    # Tests whose needs are not installed there are skipped; folders of wheels are this system's.
     for name in ("KAFKA_ADMIN_PROTO_REQUIRE_ALL", "PIP_FIND_LINKS"):
         environment.pop(name, None)
     full = [*namespaces, "sh", "-c", _MOUNTS, "sh", *within]
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _mirror() -> str:
-    """Where apt on this machine has its packages from."""
+    """The address from which apt on this machine fetches packages."""
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI)"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     if not listed:

@@ -35,4 +35,4 @@ def test_the_readmes_numbers() -> None:
 
 def test_the_readmes_picture() -> None:
     """``python -m tools.site.pictures.message_bytes`` writes it anew."""
-    assert message_bytes.FILE.read_text("utf-8") == message_bytes.front_door().standalone()
+    assert message_bytes.FILE.read_text("utf-8") == message_bytes.create_topics().standalone()

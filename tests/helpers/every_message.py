@@ -44,7 +44,7 @@ def _fused(found: Codec[Any]) -> tuple[object, object]:
 
 
 def made_ready(found: Codec[Any]) -> Codec[Any]:
-    """The codec after it has made what it makes when it is first used, before memory is traced."""
+    """The codec with its functions compiled, so that tracing of memory does not count them."""
     for made in (found._read, found._write, found._read_views):
         assert callable(made)
     return found
@@ -112,7 +112,7 @@ def _over(
 
 @contextlib.contextmanager
 def _named(message: Message, version: int) -> Iterator[None]:
-    """A failure within says what it is about."""
+    """Adds message and version to an error that is raised inside."""
     try:
         yield
     except Exception as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.helpers.requirements import require_oracle
 
-#: The quick compiler alone serves runs of seconds best.
+#: The quick compiler alone is best for runs of a few seconds.
 JVM_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
@@ -52,7 +52,7 @@ class JavaTool:
             self._process.stdin.write("".join(f"{line}\n" for line in lines).encode())
             self._process.stdin.flush()
         except BrokenPipeError:
-            pass  # it has died, which the reader reports
+            pass  # the program has ended, and the reader reports that
 
     def _read(self) -> str:
         assert self._process.stdout is not None

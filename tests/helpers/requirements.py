@@ -18,7 +18,7 @@ def require_oracle() -> None:
 
 
 def skip_or_fail(reason: str) -> NoReturn:
-    """Fail instead of skipping when KAFKA_ADMIN_PROTO_REQUIRE_ALL=1."""
+    """Skip the calling test, or fail it when KAFKA_ADMIN_PROTO_REQUIRE_ALL=1."""
     if os.environ.get("KAFKA_ADMIN_PROTO_REQUIRE_ALL") == "1":
         pytest.fail(reason)
     pytest.skip(reason, allow_module_level=True)

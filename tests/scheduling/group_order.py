@@ -2,15 +2,16 @@
 
 A group (``pytest.mark.xdist_group``) is for tests that share what takes long to start: a Spark
 session, a cluster of real brokers, the functions emitted for a message. With ``--dist loadgroup`` a
-worker runs the whole of a group, and gets another one when it has nearly done the last; with
-``--no-loadscope-reorder`` groups start in the order of collection, which is made here.
+worker runs all tests of a group, and gets another group when it has nearly done the last one; with
+``--no-loadscope-reorder`` groups start in the order of collection, and this module makes that
+order.
 """
 
 from __future__ import annotations
 
 import pytest
 
-#: Begins the name of each group whose tests ask real brokers.
+#: The beginning of the name of each group whose tests ask real brokers.
 LIVE = "live "
 #: Groups that take minutes, longest first.
 LONG = (

@@ -1,8 +1,8 @@
 """Where the time of a test run goes: seconds of each file, and a budget that fails the run.
 
 ``--file-budget SECONDS`` (which ``make test`` gives) fails a run in which the tests of one file
-took longer, all workers added up. The seconds are those of a usual machine: where a fixed piece of
-work takes longer than there, on a slow machine or a busy one, the budget is as much larger.
+took longer, all workers added up. The seconds are those of a usual machine: on a slow or busy
+machine a fixed piece of work takes longer, and the budget grows by the same factor.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class FileTimes:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         file, _, name = report.nodeid.partition("::")
-        if report.when != "call":  # fixtures make captures of real brokers, once, and start Spark
+        if report.when != "call":  # fixtures that capture real brokers or start Spark do not count
             return
         self.seconds[file] = self.seconds.get(file, 0.0) + report.duration
         for key, value in report.user_properties:

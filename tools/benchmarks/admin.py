@@ -2,10 +2,10 @@
 
     python -m tools.benchmarks.admin
 
-has each client list and describe all topics, turn by turn, in processes of their own; medians, and
-the peak of each process's memory. A broker out of this process answers, from memory, so that the
-clients are measured; with ``--real`` three brokers of Kafka's do, which first get the topics. With
-``--write`` the table goes into ``docs/benchmarks-admin.md``.
+has each client list and describe all topics, in turn, each time in a new process. The table has the
+medians and the peak of each process's memory. A broker in this process answers from memory, so that
+only the clients are measured; with ``--real`` three brokers of Kafka answer, and first get the
+topics. With ``--write`` the table goes into ``docs/benchmarks-admin.md``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from tools.clusters import HOST, kraft
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks-admin.md"
 
 #: What each script prints at its end: the number of topics, and its peak memory in kB. The kernel's
-#: rusage would have that of this process before it became another one.
+#: rusage would include the memory of this process, from which the new one was forked.
 _END = """
 with open("/proc/self/status") as status:
     print(count, next(line.split()[1] for line in status if line.startswith("VmHWM")))
@@ -65,11 +65,11 @@ count = len({call})
 admin.close()
 """
 _CLIENTS = ("kafka_admin_proto", "kafka-python")
-#: The calls, the same of both clients.
+#: The calls that both clients make.
 _CALLS = ("admin.list_topics()", "admin.describe_topics()")
 #: Api key → versions that the broker in memory has: ApiVersions, Metadata, DescribeTopicPartitions.
 _APIS = {18: (0, 4), 3: (0, 13), 75: (0, 0)}
-#: Not measured in this run: `--topics 10` shows it.
+#: For what this run does not measure: `--topics 10` shows it.
 _FEW_TOPICS = """
 With few topics the time is that of the imports, and kafka-python starts faster: `AdminClient` loads
 all families of operations. A program that lists or describes topics and no more can do with a class

@@ -4,8 +4,8 @@ Run as ``python -m tools.benchmarks.capture``; prints a table, and with ``--writ
 ``docs/benchmarks-captures.md``. There are two captures, both made of real ones that are repeated
 with other addresses and later timestamps: ``samples/``, which is admin traffic and mostly small
 frames, and those of `tools/traffic/captures.py`, with large responses and record batches. In each
-round every program has its turn, so that noise of the machine meets all alike; what is compared
-are the medians over the rounds.
+round every program has its turn, so that noise of the machine affects all of them alike; the
+medians over the rounds are compared.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ PAGE = _ROOT / "docs" / "benchmarks-captures.md"
 _SAMPLES = ("admin42.pcap.gz", "controller39.pcap.gz")
 _SAMPLE_PORTS = (19092, 19093, 29092, 29093)
 ROUNDS = 3
-#: Runs its arguments and prints seconds and kilobytes. A process that starts another lends it its
-#: own peak (Linux counts what was there before exec), so a small one has to do it.
+#: Runs its arguments and prints seconds and kilobytes. Linux counts the memory that a process had
+#: before exec into its peak, so that the process that starts the command has to be small.
 _STARTER = """
 import os, sys, time
 start = time.perf_counter()
@@ -65,7 +65,7 @@ _TABLE = """
 
 
 class Program(msgspec.Struct, frozen=True):
-    """One way to read a capture: a command line without the file, which goes behind it."""
+    """One way to read a capture: a command line, to which the file is added."""
 
     name: str
     command: tuple[str, ...]
@@ -106,7 +106,7 @@ def timed(program: Program, file: Path) -> Run:
 
 
 class Mix(msgspec.Struct, frozen=True):
-    """What is repeated: captures, and the ports that servers listened on."""
+    """Captures that are repeated, and the ports that their servers listened on."""
 
     title: str
     files: list[Path]

@@ -1,9 +1,9 @@
 """This codec beside others: decoding, encoding, memory and start, in one run.
 
 Run as ``make bench``; prints a table and with ``--write`` puts it into ``docs/benchmarks.md``. In
-each round every codec has its turn at a workload, so that noise of the machine meets all alike;
-what is compared are the medians over the rounds. Only a codec that re-encodes the workload to its
-very bytes takes part. The cyclic collector stays on; what set-up has left behind is frozen first.
+each round every codec has its turn at a workload, so that noise of the machine affects all of them
+alike; the medians over the rounds are compared. Only a codec that re-encodes the workload to the
+same bytes takes part. The cyclic collector stays on; objects that set-up has left are frozen first.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def memory(decode: Callable[[bytes], Any], data: bytes) -> float:
     return used / 1e6
 
 
-#: What a process runs to have one api at hand, by codec.
+#: Codec → the program of a process that makes one api ready for use.
 STARTS = {
     OURS: "from kafka_admin_proto import codec; codec('CreateTopicsRequest', 4)",
     "kafka-python": "from kafka.protocol.admin import CreateTopicsRequest",

@@ -21,7 +21,7 @@ _FILES = Path(__file__).parent / "workloads"
 
 
 class Workload(msgspec.Struct, frozen=True):
-    """One file of ``workloads/``: a message at a version, and where the others keep its class."""
+    """One file of ``workloads/``: a message at a version, and where others define its class."""
 
     message: str
     version: int
@@ -60,7 +60,7 @@ class Codec(msgspec.Struct, frozen=True):
     name: str
     decode: Callable[[bytes], Any]
     encode: Callable[[Any], bytes]
-    #: A limit to aim at: it handles the same tree in bytes of its own.
+    #: Whether it is a limit to aim at: it handles the same tree in a format of its own.
     is_limit: bool = False
 
 
@@ -84,7 +84,7 @@ def codecs(workload: Workload, data: bytes) -> list[Codec]:
         compiled = interpreted.compile()
         found.append(Codec("construct", interpreted.parse, interpreted.build))
         found.append(Codec("construct compiled", compiled.parse, compiled.build))
-    if len(data) < 1 << 20:  # beyond that it is one copy of opaque bytes
+    if len(data) < 1 << 20:  # for more bytes it would measure one copy of opaque bytes
         found.append(_msgpack(mine.decode(data)))
     return found
 
@@ -133,7 +133,7 @@ def create_topics_v4() -> Any:
 
 
 def _msgpack(value: Any) -> Codec:
-    """msgspec's own format for the same tree, as arrays: what C does with such values."""
+    """msgspec's MessagePack of the same tree, structs as arrays: what C can do with such values."""
     shadow = _shadow(value)
     packed = msgspec.msgpack.encode(shadow)
     decoder = msgspec.msgpack.Decoder(type(shadow))

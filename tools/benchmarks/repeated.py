@@ -1,8 +1,8 @@
-"""Captures made larger: the packets of some, over and over, each time between other addresses.
+"""Captures made larger: their packets, over and over, each time between other addresses.
 
-What is repeated are captures of loopback (Ethernet and IPv4 headers, microseconds). 127.0.0.1
-becomes 127.a.b.1, and each repetition comes later than the one before; checksums stay as they
-were, which nobody looks at.
+The captures are of loopback (Ethernet and IPv4 headers, microseconds). 127.0.0.1 becomes 127.a.b.1,
+and each repetition comes later than the one before. Checksums stay as they were; no reader checks
+them.
 """
 
 from __future__ import annotations

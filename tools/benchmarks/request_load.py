@@ -1,8 +1,8 @@
 """Clients that ask a server the same over and over: sockets and prepared bytes in one loop.
 
-Each client has one request on its way, as most have. What a client does for a request is one
-``recv``, one ``send`` and its share of an ``epoll``, so that one processor of clients keeps a
-server of another one busy; ``Load.busy_percent`` says how busy the clients were.
+Each client has one request on its way, as most clients have. A request takes one ``recv``, one
+``send`` and a share of an ``epoll``, so that one processor of clients keeps a server on another
+processor busy; ``Load.busy_percent`` says how busy the clients were.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Load:
         return 100 * self.client_cpu_s / self.seconds
 
     def percentile_us(self, percent: int) -> float:
-        """What so many percent of the latencies are not above."""
+        """The latency that so many percent of the latencies do not exceed."""
         return sorted(self.latencies_ns)[-(-len(self.latencies_ns) * percent // 100) - 1] / 1e3
 
 

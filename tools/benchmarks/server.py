@@ -5,8 +5,8 @@
 needs two processors. Each server is started several times, free to use both, until it answers
 Metadata with a live broker. Then one of each is kept to the first processor while this process, on
 the second, asks them in turn for some seconds in each round (``request_load``). The broker is one
-node with the options of the JVM, threads and logs that Kafka ships. Both are asked for a while
-before anything counts. With ``--write`` the page goes into ``docs/benchmarks-server.md``.
+node with the options of the JVM, threads and logs that Kafka ships. Both answer for a while before
+figures are taken. With ``--write`` the page goes into ``docs/benchmarks-server.md``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _START_S = 60.0
 _KAP = "from kafka_admin_proto.cli import main; main()"
 _METADATA, _METADATA_VERSION = MetadataRequest(topics=None), 13
 _RETENTION = CreateTopicsRequest.CreatableTopicConfig(name="retention.ms", value="3600000")
-#: What the clients ask in turn, in that version. No topic is asked for twice in a while.
+#: The requests of the clients, in turn, with their versions. Topics repeat only after a long while.
 _REQUESTS: dict[str, tuple[Sequence[Message], int]] = {
     "ApiVersions": ([ApiVersionsRequest("bench", "1")], 4),
     "Metadata": ([_METADATA], _METADATA_VERSION),
@@ -247,7 +247,7 @@ class Figure(Generic[T]):
         if self.more is None or len(columns) == 1:
             return [*found, ""]
         one, other = columns if self.more else reversed(columns)
-        if len(one) == len(other):  # rounds side by side
+        if len(one) == len(other):  # the rounds were made side by side
             ratio = statistics.median(a / b for a, b in zip(one, other, strict=True))
         else:
             ratio = statistics.median(one) / statistics.median(other)

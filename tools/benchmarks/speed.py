@@ -31,7 +31,7 @@ Calls = dict[str, tuple[Callable[[Any], Any], Any]]
 def pure(found: MessageCodec[Any]) -> MessageCodec[Any]:
     """The same codec without the engine."""
     made: MessageCodec[Any] = MessageCodec(found.spec, found.version)
-    vars(made)["_engine"] = None  # before it is looked for
+    vars(made)["_engine"] = None  # set before the codec looks for an engine
     return made
 
 

@@ -26,7 +26,7 @@ Definitions = dict[str, list[dict[str, Any]]]
 
 
 def config_definitions(release: str) -> Definitions:
-    """What Kafka's classes of a release define; raises FetchError where they do not tell."""
+    """What Kafka's classes of a release define; raises FetchError where they cannot be asked."""
     run = subprocess.run(
         [java(), *JVM_OPTIONS, "-cp", class_path(fetch_runtime(release)), str(_SOURCE)],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,

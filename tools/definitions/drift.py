@@ -1,4 +1,4 @@
-"""What a Kafka release on Maven Central has that ``schemas/kafka/`` has not, or has otherwise.
+"""What a Kafka release on Maven Central has that ``schemas/kafka/`` lacks or has in another form.
 
 Run as ``make drift RELEASE=4.4.0``. Message by message and version by version it names what a
 review of that release has to look at; exit code 1 if there is anything. Versions that are only
@@ -85,7 +85,7 @@ def _compare_message(
     if here.type.startswith("coordinator-") and there.type == "data":
         report.known.append(f"{here.name} was plain data before 4.0")
         if here.type == "coordinator-key":
-            return  # what is its api key now was its only version
+            return  # its api key now was its only version then
         there = replace(there, type=here.type, api_key=here.api_key)
     if "zkBroker" in there.listeners and "zkBroker" not in here.listeners:
         report.known.append(f"{here.name} was for ZooKeeper's brokers too before 4.0")
@@ -133,7 +133,7 @@ def _is_alias(difference: Difference, aliases: set[tuple[str, str]]) -> bool:
 
 
 def _facts(here: MessageSpec, there: MessageSpec, version: int) -> Iterator[tuple[str, str, str]]:
-    """What else definitions say: of the message, and of each field that both have."""
+    """The other facts of definitions: of the message, and of each field that both have."""
     pairs: list[tuple[str, object, object]] = [
         ("api key", here.api_key, there.api_key),
         ("type", here.type, there.type),

@@ -1,6 +1,7 @@
-"""Write what is derived: from ``schemas/`` the value classes (their docstrings from
-``schemas/about.json``), the index and the counts in texts,
-and from the asynchronous admin client the synchronous one.
+"""Write the generated files.
+
+From ``schemas/`` come the value classes (their docstrings from ``schemas/about.json``), the index
+and the counts in texts; from the asynchronous admin client comes the synchronous one.
 
 Definitions in Kafka's JSON are written anew in the form that all of them have; comments in them are
 not kept.
@@ -127,7 +128,7 @@ def _counted(path: Path, entries: dict[str, Entry]) -> str:
 
 
 def _check_credentials(spec: MessageSpec, overlay: Overlay) -> None:
-    """Somebody has said of each field that looks like a credential whether it is one."""
+    """Check that the overlay says of each field that looks like a credential whether it is one."""
     key = overlay_key(spec.name, spec.dialect)
     if paths := undecided(spec, overlay):
         raise SystemExit(
@@ -143,7 +144,7 @@ def _check_credentials(spec: MessageSpec, overlay: Overlay) -> None:
 
 
 def _check_texts(spec: MessageSpec) -> None:
-    """A message that has texts has one for each field, and none for others."""
+    """Check that a message with texts has one for each of its fields, and none for other fields."""
     own = texts().messages.get(overlay_key(spec.name, spec.dialect))
     if own is None:
         return
@@ -155,7 +156,7 @@ def _check_texts(spec: MessageSpec) -> None:
 
 
 def _check_keys(type_: str, entries: dict[str, Entry]) -> None:
-    """Two requests, or two responses, never share an api key."""
+    """Check that no two requests, and no two responses, share an api key."""
     seen: dict[int | None, str] = {}
     for name, entry in entries.items():
         if entry.api_key is None:

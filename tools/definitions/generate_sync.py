@@ -17,7 +17,7 @@ from kafka_admin_proto.admin.session.session import Session
 
 PATH = Path("kafka_admin_proto/admin/sync.py")
 
-#: Methods that the synchronous client has by itself.
+#: Methods that the synchronous client defines without an asynchronous one.
 _OWN = {"close"}
 
 _HEAD = '''\
@@ -46,7 +46,7 @@ class SyncAdminClient(SyncSession):
 
 
 class _Names:
-    """What the annotations and defaults of methods name, and where that comes from."""
+    """The names in the annotations and defaults of methods, and the imports that bring them."""
 
     def __init__(self) -> None:
         self.origins: dict[str, str] = {}

@@ -50,13 +50,13 @@ def definitions(release: str) -> dict[str, MessageSpec]:
 
 
 def merged_definitions(older: str, newer: str) -> dict[str, Merged]:
-    """Every message of either release, with the versions of both; texts are left behind."""
+    """Every message of either release, with the versions of both, without Kafka's texts."""
     old, new = definitions(older), definitions(newer)
     renamed = _take_new_names(old, new)
     result = {}
     for name in sorted(old.keys() | new.keys()):
-        # Releases before 4.0 had no api keys for the keys of internal topics' records: what is the
-        # api key now was their one version, so that the older file says nothing of its own.
+        # Releases before 4.0 had no api keys for the keys of internal topics' records: their one
+        # version had the number that is the api key now, so that the older file adds nothing.
         if name in old and name in new and new[name].type != "coordinator-key":
             merged = merge(old[name], new[name], older)
         else:

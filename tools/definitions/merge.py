@@ -1,8 +1,8 @@
 """Merge a message's definitions of two releases into one that has the versions of both.
 
 Per version the newer release wins; a version that the newer one dropped stays as the older had
-it. What the notation cannot hold (names that changed, versions whose layout changed) is returned
-beside the definition and goes to the overlay.
+it. Facts that the notation cannot hold (names that changed, versions whose layout changed) are
+returned beside the definition, and go to the overlay.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 _NONE = VersionRange.NONE
 
-#: What one version looks like on the wire.
+#: The layout of one version on the wire.
 Layout = tuple[LayoutField, ...]
 
 
@@ -130,7 +130,8 @@ class _Merger:
             versions=self.range(old.versions, new.versions),
             nullable_versions=self.range(old.nullable_versions, new.nullable_versions),
             tagged_versions=self.range(old.tagged_versions, new.tagged_versions),
-            # Only versions without the field ask for it, and the older release has more of those.
+            # Only versions without the field use this, and the older release has more such
+            # versions.
             ignorable=new.ignorable or old.ignorable,
             fields=fields,
         )

@@ -20,7 +20,7 @@ from kafka_admin_proto.schema.versions import VersionRange
 from tools.oracles import jars
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
-#: From the first one all of whose messages have definitions.
+#: The first is the oldest release whose messages all have definitions.
 RELEASES = (
     "2.8.2", "3.0.2", "3.1.2", "3.2.3", "3.3.2", "3.4.1", "3.5.2", "3.6.2", "3.7.2", "3.8.1",
     "3.9.2", "4.0.1", "4.1.2", "4.2.1", "4.3.1", "4.4.0",
@@ -36,7 +36,7 @@ def read_release(patch: str) -> Release:
         for entry in sorted(archive.namelist()):
             if not re.fullmatch(r"common/message/\w+Request\.json", entry):
                 continue
-            # Not `read_message`: old releases do not keep all of today's rules.
+            # `read_message` would refuse old releases, which break some of today's rules.
             text = _TEXT_OR_COMMENT.sub(r"\1", archive.read(entry).decode())
             spec, _ = json.JSONDecoder().raw_decode(text.strip())
             taken = VersionRange.parse(spec["validVersions"])

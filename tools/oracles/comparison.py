@@ -33,7 +33,7 @@ RELEASES = ("3.9.2", "4.4.0")
 
 
 class OnlyJavaReads(Struct, frozen=True):
-    """A difference on purpose: Java reads it, here is an error whose fault matches."""
+    """A difference on purpose: Java reads bytes that raise an error with such a fault here."""
 
     reason: str
     fault: re.Pattern[str]
@@ -55,7 +55,7 @@ ONLY_JAVA_READS = {
         RELEASES[:1],
     ),
 }
-#: Differences in what both read.
+#: Differences in bytes that both read.
 NOT_UTF8 = "text that is not UTF-8"
 NOT_WRITTEN_BY_JAVA = "unknown tags out of order"
 HIGHEST_TAG = f"tag {MAX_UVARINT}"
@@ -158,7 +158,7 @@ class Check:
             self.same(value, wire, wire, answer)
 
     def same(self, value: Any, wire: bytes, again: bytes, answer: Decoded) -> None:
-        """What both read is alike, and so is what they write for it."""
+        """Compare what both read, and the bytes that both write for it."""
         java_json = as_java(self.mine.to_json(value), answer.json, self.mine.spec)
         if (again, java_json) == (answer.reencoded, answer.json):
             return
@@ -225,7 +225,7 @@ def is_utf8(text: str) -> bool:
 def as_java(ours: Any, java: Any, spec: MessageSpec) -> Any:
     """Our JSON with the older release's names, and without what Java leaves out.
 
-    That is unknown tags, and the bytes of records, for which it writes an empty string.
+    Java leaves out unknown tags, and the bytes of records: it writes an empty string for these.
     """
     structs = [spec.struct, *spec.structs().values()]
     fields = [each for struct in structs for each in struct.fields]

@@ -44,8 +44,8 @@ def skipped(release: str, name: str, version: int) -> str | None:
 def codec_of(name: str, version: int) -> Codec[Any]:
     """Our codec for what a release calls so.
 
-    Keys of internal topics' records had no api key before 4.0: what is their key now was their
-    only version.
+    Before 4.0 the keys of internal topics' records had no api key: the number that is their api key
+    now was their only version.
     """
     is_key = catalog().entry(name).type == "coordinator-key"
     return codec(name, 0 if is_key else version)

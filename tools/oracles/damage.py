@@ -1,4 +1,4 @@
-"""Bytes that are not what a codec wrote: each kind of damage that a peer or a wire may do."""
+"""Damaged bytes of messages: each kind of damage that a peer or a network may do."""
 
 from __future__ import annotations
 

@@ -39,12 +39,13 @@ _FIRST_RELEASES = {
 }
 _LAST_RELEASES = {"kafka_2.13": (3, 8)}
 
-#: What a broker and Kafka's command line classes run on, with all that they depend on; behind it
-#: what binds 4.x's slf4j to its log4j, which is a choice of Kafka's packaging and in no artifact.
+#: The artifacts that a broker and Kafka's command line classes need, dependencies left out. The
+#: last ones bind 4.x's slf4j to its log4j: no artifact depends on them, Kafka's packaging adds
+#: them.
 _RUNTIME_ARTIFACTS = ("org.apache.kafka:kafka_2.13:{0}", "org.apache.kafka:kafka-tools:{0}")
 _LOG4J2_BINDING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"
 
-#: A run takes seconds: the second of Java's compilers would take more than it gives.
+#: A run takes seconds: Java's second compiler would take more time than it saves.
 _MAVEN_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
@@ -95,7 +96,7 @@ class FetchError(Exception):
 
 
 def cache_folder() -> Path:
-    """The folder for what can be fetched or made again; it tells git to look away."""
+    """The folder for what can be fetched or made again; git ignores it."""
     named = os.environ.get("KAFKA_ADMIN_PROTO_CACHE")
     folder = Path(named) if named else Path(__file__).resolve().parents[2] / ".cache"
     folder.mkdir(parents=True, exist_ok=True)

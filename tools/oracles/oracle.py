@@ -41,10 +41,11 @@ _Answer = TypeVar("_Answer")
 
 _SOURCE = Path(__file__).parent / "Oracle.java"
 
-#: The quick compiler alone serves runs of this length best.
+#: The quick compiler alone is best for runs of this length.
 _JVM_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
-#: Lines written before their answers are read: enough to hide the pipes' latency, little to keep.
+#: Lines that are written before their answers are read: enough to hide the latency of the pipes,
+#: and few enough to keep in memory.
 _BATCH = 2000
 
 
@@ -88,7 +89,7 @@ class Decoded:
 
 
 def why_unavailable() -> str | None:
-    """In plain words, what keeps the oracle from running on this machine; None if nothing does."""
+    """Why the oracle cannot run on this machine, in plain words; None if it can."""
     missing = [program for program in ("java", "javac", "mvn") if shutil.which(program) is None]
     if not missing:
         return None
@@ -201,7 +202,8 @@ class JavaOracle:
         try:
             return [self._read() for _ in lines]
         except BaseException:
-            self._process.kill()  # interrupted: the answers still to come belong to no question
+            # The answers that are still to come would be taken for those to later questions.
+            self._process.kill()
             raise
         finally:
             writer.join()
@@ -213,7 +215,7 @@ class JavaOracle:
             stdin.write("".join(f"{line}\n" for line in lines).encode())
             stdin.flush()
         except BrokenPipeError:
-            pass  # the process has died, which the reader notices and reports
+            pass  # the process has ended, and the reader reports that
 
     def _read(self) -> list[str] | JavaRefusal:
         stdout = self._process.stdout

@@ -1,6 +1,7 @@
-"""What Wireshark's dissector makes of a capture: an independent reading of connections and frames.
+"""A capture as Wireshark's dissector reads it: an independent view of connections and frames.
 
-Only what it says of each frame's header is taken: it knows the bodies of older versions alone.
+Only the header of each frame is taken, because the dissector knows the bodies of older versions
+only.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _REMARKS = ("_ws.malformed", "_ws.expert.message")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame as far as tshark tells; None where it says nothing.
+    """One frame as tshark shows it; None for what it does not show.
 
     ``size`` is without the size prefix; ``remarks`` are those on the packet, and ``alone`` says
     that it has no other frame they could be about.
@@ -48,7 +49,7 @@ class Frame:
 
 
 def why_unavailable() -> str | None:
-    """In plain words, what is missing; None if nothing is."""
+    """What is missing, in plain words; None if nothing is."""
     return None if shutil.which("tshark") else "comparing with tshark needs it (package `tshark`)"
 
 
@@ -85,7 +86,7 @@ def read_frames(path: Path, ports: Sequence[int]) -> Iterator[Frame]:
 def payload_sizes(path: Path, ports: Sequence[int]) -> dict[tuple[Connection, bool], int]:
     """How many bytes each side has sent: (connection, is it the client's) → bytes, none of them 0.
 
-    Counted by sequence numbers, so that what was sent again counts once.
+    Counted by sequence numbers, so that bytes that were sent again count once.
     """
     connections = _Connections(ports)
     sizes: Counter[tuple[Connection, bool]] = Counter()
@@ -123,7 +124,8 @@ def by_direction(
 ) -> dict[tuple[Connection, bool], list[DecodedFrame]]:
     """Our frames of each (connection, is it the client's), in order; not those inside others.
 
-    A token says not whose it is: it is the side's that has come as far as where it begins.
+    A token does not say which side sent it: it belongs to the side whose frames end where it
+    begins.
     """
     found: dict[tuple[Connection, bool], list[DecodedFrame]] = defaultdict(list)
     tokens = []
@@ -184,7 +186,7 @@ def _fields(path: Path, ports: Sequence[int], names: Sequence[str]) -> Iterator[
 
 
 def _each(text: str, count: int) -> list[str | None]:
-    """A value for each of ``count`` frames, or None for all if it cannot be told whose they are."""
+    """A value for each of ``count`` frames; None for all if it is unclear which value is whose."""
     values = text.split(_BETWEEN)
     return [*values] if text and len(values) == count else [None] * count
 

@@ -1,4 +1,4 @@
-"""What tshark reads of the captures of real brokers: api by api, into ``docs/tshark.md``.
+"""Writes ``docs/tshark.md``: how tshark reads the captures of real brokers, api by api.
 
 Run as ``python -m tools.oracles.tshark_table``; the captures are made first if need be.
 """

@@ -1,4 +1,4 @@
-"""What mkdocs calls: adds the pages made from the code, and looks at the site when it is built."""
+"""The hooks of mkdocs: they add pages that are made from the code, and check the built site."""
 
 from __future__ import annotations
 

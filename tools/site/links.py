@@ -1,6 +1,6 @@
-"""What a built site must not have: links to nothing, pages that nothing links to, other hosts.
+"""Finds faults of a built site: broken links, pages that nothing links to, files of other hosts.
 
-mkdocs looks at links in Markdown; this looks at the pages as a browser gets them.
+mkdocs checks the links in Markdown; this checks the pages as a browser gets them.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-#: What Markdown would read as a mark, as its entity.
+#: Each character that Markdown would read as a mark → its entity.
 _MARKS = str.maketrans({mark: f"&#{ord(mark)};" for mark in "|*_`[]\\$"})
 #: ``:class:`Block``` and the like of Sphinx, and ``::`` in front of a block of code.
 _ROLE = re.compile(r":\w+:`~?([\w.]+)`")
@@ -20,12 +20,12 @@ def docstring(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text in one line in which nothing is a mark."""
+    """Text in one line, its characters safe from being read as marks."""
     return html.escape(" ".join(text.split()), quote=False).translate(_MARKS)
 
 
 def code(text: str) -> str:
-    """The same as code."""
+    """The same, as code."""
     return f"<code>{cell(text)}</code>"
 
 

@@ -68,7 +68,7 @@ def test_the_picture_has_each_room_and_all_arrows_lead_down() -> None:
 
 
 def test_pictures_are_svg() -> None:
-    for picture in (rooms.picture(), message_bytes.front_door()):
+    for picture in (rooms.picture(), message_bytes.create_topics()):
         root = ElementTree.fromstring(picture.standalone())
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert "\n\n" not in picture.svg()  # Markdown would end the HTML there

@@ -1,1 +1,1 @@
-"""Text and pictures made of the code for places in pages of ``docs/``: ``<!-- made: NAME -->``."""
+"""Text and pictures made of the code, for pages that say ``<!-- insert: NAME -->``."""

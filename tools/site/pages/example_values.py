@@ -17,14 +17,14 @@ from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 
 _TOPIC_ID = UUID("7b0f3a52-91c4-4d1e-8a6b-2f60c6f1d0aa")
-#: What strings are by the end of their paths, the first row that fits.
+#: The end of a string field's path → its value; the first row that fits counts.
 _TEXTS = {
     "host": "broker1", "clientid": "me", "topicname": "orders", "topic": "orders", "rack": "a",
     "groupid": "billing", "memberid": "me-1", "transactionalid": "pay", "clusterid": "Jx0aUS2k",
     "configs.name": "retention.ms", "configs.value": "86400000",
     "principaltype": "User", "principalname": "alice", "name": "orders",
 }  # fmt: skip
-#: Numbers in the same way; all others are 1.
+#: The same for numbers; all others are 1.
 _NUMBERS = {
     "errorcode": 0, "timeoutms": 30_000, "timems": 0, "port": 9092, "offset": 42, "epoch": 5,
     "timestamp": 1_729_826_000_000, "partitionindex": 0, "index": 0, "bytes": 1_048_576,

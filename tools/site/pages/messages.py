@@ -63,7 +63,7 @@ class MessagePage(msgspec.Struct, frozen=True):
 
     @property
     def about(self) -> str:
-        """What the first of the messages is for, "" where nothing is written of it."""
+        """The text of the first of the messages; "" where it has none."""
         return self.specs[0].about
 
 
@@ -187,7 +187,7 @@ def _history(spec: MessageSpec) -> Iterator[str]:
 
 
 def _of(spec: MessageSpec, alone: bool) -> str:
-    """Tells headings of a request from those of its response."""
+    """The words that tell a heading of a request from one of its response."""
     return "" if alone else f" of the {spec.type}"
 
 
@@ -236,7 +236,7 @@ def _meaning(spec: MessageSpec, field: FieldSpec, path: str) -> str:
 
 
 def changes(spec: MessageSpec, version: int) -> list[str]:
-    """What a version has otherwise than the one before it, a few words each; empty for nothing."""
+    """The changes of a version against the one before it, a few words each."""
     if version == spec.valid_versions.lowest:
         return ["the first version here"]
     found: defaultdict[str, list[str]] = defaultdict(list)

@@ -97,7 +97,7 @@ def _shown(default: str | None) -> str:
 
 
 def _allowed(validator: Validator | None) -> str:
-    """What a value is checked for, in a few words."""
+    """The rule that values are checked by, in a few words."""
     if validator is None:
         return ""
     if validator.validators:

@@ -22,8 +22,8 @@ _ROW = 78
 _SIZE = 13
 
 
-def front_door() -> Picture:
-    """A CreateTopics request: its bytes above, the value that they are below."""
+def create_topics() -> Picture:
+    """A CreateTopics request: its bytes above, its value below."""
     request = CreateTopicsRequest(
         [CreateTopicsRequest.CreatableTopic("apples", 3, 1)], timeout_ms=30_000
     )
@@ -69,4 +69,4 @@ def draw_bytes(picture: Picture, explanation: Explanation, left: float, top: flo
 
 
 if __name__ == "__main__":
-    FILE.write_text(front_door().standalone(), "utf-8")
+    FILE.write_text(create_topics().standalone(), "utf-8")

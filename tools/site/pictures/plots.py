@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"-?[\d,]+(?:\.\d+)?")
 
 
 class Plot(msgspec.Struct, frozen=True):
-    """A plot of one table: its head begins so; ``group`` is the column that parts the bars.
+    """A plot of the table with such a head; ``group`` is the column that parts the bars.
 
     ``label`` are the columns that name a bar, ``columns`` those that are drawn, each as a plot of
     its own. Without ``label`` each row is a group, and its bars have the names of the columns.
@@ -33,7 +33,7 @@ class Plot(msgspec.Struct, frozen=True):
     group: str | None = None
 
 
-#: What the names of bars begin with that are this package's.
+#: The beginnings of the names of this package's bars.
 _OURS = ("kafka_admin_proto", "kap ", "engine", "fused code")
 _CODECS = ("| workload | codec | decode µs |", ("codec",), ("decode µs", "encode µs"), "workload")
 PLOTS = (
@@ -86,7 +86,8 @@ def bars(cells: list[list[str]], plot: Plot, column: str) -> list[Bar]:
     head, rows = cells[0], cells[2:]
     found = []
     for row in rows:
-        named = dict(reversed(list(zip(head, row, strict=True))))  # of two equal names the first
+        # Reversed, so that the first of two equal names counts.
+        named = dict(reversed(list(zip(head, row, strict=True))))
         number = _NUMBER.search(named[column])
         if number is not None:
             name = ", ".join(
