@@ -31,8 +31,8 @@ from kafka_admin_proto.wire.types.base import cannot_encode
 Header = TypeVar("Header", RequestHeader, ResponseHeader)
 
 
-class _Payload(msgspec.Struct, Generic[Header], kw_only=True):
-    """What requests and responses share.
+class _Payload(msgspec.Struct, Generic[Header]):
+    """What requests and responses share. Fields by position are quicker to give than by name.
 
     ``header`` is None when the payload is too short to have one, or has none that reads. ``api`` is
     the api's name without "Request" or "Response", None for an unknown key. ``data`` is the whole
@@ -50,10 +50,10 @@ class _Payload(msgspec.Struct, Generic[Header], kw_only=True):
     api_version: int
     api: str | None
     data: bytes
-    dialect: str = "kafka"
     header_version: int
-    offset: int = 0
     body_offset: int
+    dialect: str = "kafka"
+    offset: int = 0
     body: Message | None = None
     error: KafkaAdminProtoError | None = None
 
@@ -144,7 +144,7 @@ class _Payload(msgspec.Struct, Generic[Header], kw_only=True):
         """Raise EncodeError for a header that the body's bytes cannot stand behind."""
 
 
-class Request(_Payload[RequestHeader], kw_only=True):
+class Request(_Payload[RequestHeader]):
     """A request, of the api and version that its header names."""
 
     message_type: ClassVar[str] = "request"
@@ -168,7 +168,7 @@ class Request(_Payload[RequestHeader], kw_only=True):
             )
 
 
-class Response(_Payload[ResponseHeader], kw_only=True):
+class Response(_Payload[ResponseHeader]):
     """A response, read as that of ``api_key`` at ``api_version``.
 
     A broker answers an ApiVersions request of an unknown version in version 0, so that

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from functools import lru_cache
-from typing import Any
+from typing import Any, Generic, NamedTuple
 
 from kafka_admin_proto.arguments import (
     Buffer,
@@ -71,24 +71,13 @@ def read_request(
             error=too_short,
         )
     api_key, api_version = _KEY_AND_VERSION(data, offset)
-    api, headers = _request_plan(catalog().generation, api_key, api_version, dialect)
-    header, header_version, end, error, value = _read_front(
-        "request", headers, api_key, api_version, dialect, data, offset, body
-    )
+    plan = _request_plan(catalog().generation, api_key, api_version, dialect)
+    header, header_version, end, error, value = _read_front(plan, data, offset, body)
     request = Request(
-        header=header,
-        api_key=api_key,
-        api_version=api_version,
-        api=api,
-        data=data,
-        dialect=dialect,
-        header_version=header_version,
-        offset=offset,
-        body_offset=end,
-        body=value,
-        error=error,
-    )
-    if body:
+        header, api_key, api_version, plan.api, data, header_version, end, dialect, offset, value,
+        error,
+    )  # fmt: skip
+    if body and value is None:
         request.read_body()
     return request
 
@@ -107,27 +96,16 @@ def read_response(
     Raises TypeError for an api key or version that is no integer.
     """
     data = as_bytes(payload)
-    api, headers = _response_plan(catalog().generation, api_key, api_version, dialect)
+    plan = _response_plan(catalog().generation, api_key, api_version, dialect)
     wants_body = body and api_key != API_VERSIONS_KEY  # whose body may be of another version
-    header, header_version, end, error, value = _read_front(
-        "response", headers, api_key, api_version, dialect, data, offset, wants_body
-    )
+    header, header_version, end, error, value = _read_front(plan, data, offset, wants_body)
     if api_key == API_VERSIONS_KEY and _is_fallback(data[end:]):
         api_version = 0
     response = Response(
-        header=header,
-        api_key=api_key,
-        api_version=api_version,
-        api=api,
-        data=data,
-        dialect=dialect,
-        header_version=header_version,
-        offset=offset,
-        body_offset=end,
-        body=value,
-        error=error,
-    )
-    if body:
+        header, api_key, api_version, plan.api, data, header_version, end, dialect, offset, value,
+        error,
+    )  # fmt: skip
+    if body and value is None:
         response.read_body()
     return response
 
@@ -142,36 +120,49 @@ def api_name(api_key: int, dialect: str = "kafka") -> str | None:
 # every number there is, so that the answers kept are bounded. ``generation`` is the catalog's.
 
 
+class _Plan(NamedTuple, Generic[Header]):
+    """What is known of a payload before it is read.
+
+    ``api`` is the api's name, ``headers`` are those that may stand in front of its body. ``body``
+    is the codec of the body where the engine reads header and body in one call, otherwise None.
+    """
+
+    api: str | None
+    headers: tuple[Codec[Header], ...]
+    body: Codec[Any] | None
+
+
 @lru_cache(maxsize=4096)
 def _request_plan(
     generation: int, api_key: int, api_version: int, dialect: str
-) -> tuple[str | None, tuple[Codec[RequestHeader], ...]]:
-    """The api's name, and the headers that may stand in front of its request."""
+) -> _Plan[RequestHeader]:
     versions = [request_header_version(api_key, api_version, dialect)]
     if message_of(api_key, api_version, "request", dialect) is None:
         versions.append(1)  # an unknown api is likely flexible; if it does not read so, it is not
     headers = tuple(codec(RequestHeader, version) for version in versions)
-    return api_name(api_key, dialect), headers
+    body = _compiled_body(generation, "request", api_key, api_version, dialect)
+    return _Plan(api_name(api_key, dialect), headers, body)
 
 
 @lru_cache(maxsize=4096)
 def _response_plan(
     generation: int, api_key: int, api_version: int, dialect: str
-) -> tuple[str | None, tuple[Codec[ResponseHeader], ...]]:
-    """The same of its response."""
+) -> _Plan[ResponseHeader]:
     api_key, api_version = _key_number(api_key), version_number(api_version)
     versions = [response_header_version(api_key, api_version, dialect)]
     if message_of(api_key, api_version, "response", dialect) is None:
         versions.append(0)
     headers = tuple(codec(ResponseHeader, version) for version in versions)
-    return api_name(api_key, dialect), headers
+    body = _compiled_body(generation, "response", api_key, api_version, dialect)
+    return _Plan(api_name(api_key, dialect), headers, body)
 
 
-@lru_cache(maxsize=4096)
-def _known_body(
+def _compiled_body(
     generation: int, type: str, api_key: int, api_version: int, dialect: str
 ) -> Codec[Any] | None:
-    """The same; None where there is none, or no engine for it."""
+    """The codec of a body; None where there is none, or no engine for it."""
+    if compiled is None:
+        return None
     try:
         found = body_codec(generation, type, api_key, api_version, dialect)
     except UnknownMessageError:
@@ -180,23 +171,16 @@ def _known_body(
 
 
 def _read_front(
-    type: str,
-    headers: tuple[Codec[Header], ...],
-    api_key: int,
-    api_version: int,
-    dialect: str,
-    data: bytes,
-    offset: int,
-    wants_body: bool,
+    plan: _Plan[Header], data: bytes, offset: int, wants_body: bool
 ) -> tuple[Header | None, int, int, DecodeError | None, Any]:
     """As ``_read_header``, and the body where the engine has read the two in one call."""
-    if wants_body and compiled is not None:
-        found = _known_body(catalog().generation, type, api_key, api_version, dialect)
-        whole = None if found is None else found.decode_behind(headers[0], data, offset)
+    if wants_body and plan.body is not None:
+        first = plan.headers[0]
+        whole = plan.body.decode_behind(first, data, offset)
         if whole is not None:
             header, end, body = whole
-            return header, headers[0].version, end, None, body
-    front, version, end, error = _read_header(headers, data, offset)
+            return header, first.version, end, None, body
+    front, version, end, error = _read_header(plan.headers, data, offset)
     return front, version, end, error, None
 
 
