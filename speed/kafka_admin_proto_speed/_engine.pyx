@@ -28,6 +28,7 @@ include "json_text.pxi"
 include "json_of_values.pxi"
 include "json_of_bytes.pxi"
 include "records.pxi"
+include "packets.pxi"
 
 _UNKNOWN = TaggedFields.ATTRIBUTE
 _json_text = msgspec.json.encode
