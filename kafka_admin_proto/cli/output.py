@@ -120,14 +120,17 @@ def write_json_array(records: Iterable[dict[str, Any]]) -> None:
 
 def write_json_lines(records: Iterable[dict[str, Any]]) -> None:
     """JSON lines, in UTF-8, as fast as they come."""
-    encode = msgspec.json.Encoder().encode
+    encode_into = msgspec.json.Encoder().encode_into
     write = sys.stdout.buffer.write
     sys.stdout.flush()
+    line = bytearray()  # one for all lines: it has grown to the size of the longest
     for record in records:
         try:
-            write(encode(record) + b"\n")
+            encode_into(record, line)
         except UnicodeEncodeError:  # text that no bytes stand behind
-            write(_dumps(record).encode("ascii", "backslashreplace") + b"\n")
+            line[:] = _dumps(record).encode("ascii", "backslashreplace")
+        line += b"\n"
+        write(line)
     sys.stdout.buffer.flush()
 
 

@@ -8,6 +8,7 @@ middle of the connection. Then bytes are collected until a search finds a frame 
 from __future__ import annotations
 
 import re
+import struct
 from typing import Protocol
 
 import msgspec
@@ -15,6 +16,8 @@ import msgspec
 from kafka_admin_proto.errors import FrameError
 from kafka_admin_proto.protocol.frames import check_frame_size
 
+#: Without a sign: a negative size is over each limit.
+_SIZE = struct.Struct(">I").unpack_from
 #: Bytes that are collected in an unsynced stream before the older ones are discarded.
 MAX_UNSYNCED_BYTES = 4 * 1024 * 1024
 
@@ -170,11 +173,11 @@ class Framer:
 
     def _cut(self, data: bytes, ts: int) -> None:
         """Pass the frames in the data on. The buffer is empty, and takes the bytes left over."""
-        at, end = 0, len(data)
+        at, end, limit = 0, len(data), self._limit
         self._wanted = 0
         while end - at >= 4:
-            size = int.from_bytes(data[at : at + 4], "big")
-            if size > self._limit:
+            (size,) = _SIZE(data, at)
+            if size > limit:
                 self._lose_sync(data[at:])
                 return
             after = at + 4 + size
@@ -182,11 +185,12 @@ class Framer:
                 self._wanted = 4 + size
                 break
             offset = self.offset
-            self.offset += 4 + size
+            self.offset = offset + 4 + size
             when, self._latest = max(self._latest, ts), ts
             self._sink.frame(data if end == after and not at else data[at:after], offset, when)
             at = after
-        self.buffer += data[at:] if at else data
+        if at < end:
+            self.buffer += data[at:] if at else data
 
     def _lose_sync(self, data: bytes) -> None:
         """The four bytes read as a frame size are not a plausible size: the stream is unsynced."""
