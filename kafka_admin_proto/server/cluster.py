@@ -34,7 +34,12 @@ from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.configs.properties import properties_of_nodes
 from kafka_admin_proto.server.handlers import DIALECTS, served_apis
 from kafka_admin_proto.server.network.connection import NodeConnection
-from kafka_admin_proto.server.network.limits import Guard, NetworkLimits, frame_bytes, limits_of
+from kafka_admin_proto.server.network.limits import (
+    ConnectionLimiter,
+    NetworkLimits,
+    frame_bytes,
+    limits_of,
+)
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.network.service import Service, Trace
 from kafka_admin_proto.server.state import State
@@ -244,7 +249,7 @@ class Cluster:
             self._limits,
             memoryview(bytearray(_RECEIVE_BYTES)),
             self._trace,
-            Guard(self._network_limits),
+            ConnectionLimiter(self._network_limits),
             self._rules if self._rules in DIALECTS else "kafka",
             self._faults,
         )

@@ -20,9 +20,9 @@ from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.handlers import served_apis
 from kafka_admin_proto.server.network.connection import NodeConnection
-from kafka_admin_proto.server.network.limits import Guard, NetworkLimits
+from kafka_admin_proto.server.network.limits import ConnectionLimiter, NetworkLimits
 from kafka_admin_proto.server.network.node import Listener, Node
-from kafka_admin_proto.server.network.service import Access, Service
+from kafka_admin_proto.server.network.service import LoginRules, Service
 from tests.fuzz import connections
 from tests.fuzz import seeds as made
 from tests.fuzz.choice import SIZE, Choice, number_of
@@ -30,9 +30,9 @@ from tests.fuzz.limits import bounded_memory
 from tests.server.served import Served
 
 _LIMITS = Limits(frame_bytes=1 << 20, in_flight=8, unauthenticated_frame_bytes=4096)
-_LISTENERS: dict[str, Access | None] = {
+_LISTENERS: dict[str, LoginRules | None] = {
     "plain": None,
-    "with logins": Access(connections.SASL_SERVER, connections.LIMITS, 10.0, 0.0),
+    "with logins": LoginRules(connections.SASL_SERVER, connections.LIMITS, 10.0, 0.0),
 }
 _CHOICE = Choice(_LISTENERS)
 _BUFFER_BYTES = 64 << 10
@@ -75,16 +75,16 @@ def one_input(data: bytes) -> None:
     assert said.getvalue() == ""
 
 
-async def _talk(access: Access | None, size: int, sent: bytes) -> None:
+async def _talk(access: LoginRules | None, size: int, sent: bytes) -> None:
     served = Served()
-    guard = Guard(NetworkLimits(idle_ms=-1))
+    limiter = ConnectionLimiter(NetworkLimits(idle_ms=-1))
     service = Service(
         Answers(Views(served.state)),
         served_apis("4.3"),
         _LIMITS,
         memoryview(bytearray(_BUFFER_BYTES)),
         None,
-        guard,
+        limiter,
     )
     node = Node(1, [Listener("PLAINTEXT", "h", "h", 1)])
     listener = node.listeners["PLAINTEXT"]
@@ -97,13 +97,13 @@ async def _talk(access: Access | None, size: int, sent: bytes) -> None:
             if transport.is_closed:
                 break
     client.connection_lost(None)
-    assert guard.unfinished_bytes == 0
+    assert limiter.unfinished_bytes == 0
     other, answered = NodeConnection(service, node, listener), _Transport()
     other.connection_made(answered)
     await _send(other, answered, _QUESTION)
     assert int.from_bytes(answered.written[4:8], "big") == _QUESTION_ID
     other.connection_lost(None)
-    guard.close()
+    limiter.close()
 
 
 async def _send(client: NodeConnection, transport: _Transport, data: bytes) -> None:

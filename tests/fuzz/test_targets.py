@@ -18,7 +18,7 @@ from kafka_admin_proto.protocol.connection import ServerConnection, scram
 from kafka_admin_proto.records.batches import message_sets, record_format
 from kafka_admin_proto.schema.kafka_json import reader, writer
 from kafka_admin_proto.server.answers import Answers
-from kafka_admin_proto.server.network.limits import Guard
+from kafka_admin_proto.server.network.limits import ConnectionLimiter
 from tests.fuzz import (
     captures,
     choice,
@@ -107,7 +107,7 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (captures, framing.Framer, "_cut", raises(KeyError("x")), KeyError),
     (captures, request_log, "_entry", raises(KeyError("x")), KeyError),
     (servers, Answers, "answer", raises(KeyError("x")), AssertionError),
-    (servers, Guard, "leave", lambda guard, connection: None, AssertionError),
+    (servers, ConnectionLimiter, "remove", lambda limiter, connection: None, AssertionError),
 ]
 
 

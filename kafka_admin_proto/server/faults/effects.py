@@ -1,4 +1,4 @@
-"""What a fault does on a connection: to the answer, its bytes, and when they go out."""
+"""The effects of a fault on a connection: on the answer, its bytes, and when they are sent."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.network.connection import NodeConnection
 
 _PREFIX_BYTES = 4
-#: What a frame with garbage for its size says: more than the 100 MB that clients take.
+#: The size of a frame with a garbage size: more than the 100 MB that clients accept.
 _WRONG_SIZE = 101 << 20
-#: A correlation id differs in this bit, so that it is none of the client's others.
+#: A garbage correlation id differs in this bit, so that no request of the client has it.
 _WRONG_BIT = 1 << 30
 _NEGATIVE = 0x80
 
 
 def play(fault: Fault, connection: NodeConnection, event: RequestReceived, caller: Caller) -> None:
-    """Let a fault happen to a request, which is answered later or never."""
+    """Apply a fault to a request, whose answer is then sent later or never."""
     effect = fault.effect
     data = b""
     if effect.cut != "before" and effect.drop != "request":
@@ -42,19 +42,19 @@ def play(fault: Fault, connection: NodeConnection, event: RequestReceived, calle
     def after_the_delay() -> None:
         connection.write(data)
         if effect.cut is not None:
-            connection.finish()
+            connection.close_when_sent()
         elif effect.drop is not None:
-            connection.silence(_Silent(connection))
+            connection.hand_over(_Silent(connection))
         elif effect.throttle_ms:
-            connection.hold(effect.throttle_ms / 1000)
+            connection.pause_for(effect.throttle_ms / 1000)
 
-    connection.hold(effect.delay_ms / 1000, after_the_delay)
+    connection.pause_for(effect.delay_ms / 1000, after_the_delay)
 
 
 def _answer(
     fault: Fault, connection: NodeConnection, event: RequestReceived, caller: Caller
 ) -> Answer | bytes:
-    """The answer as the fault has it, its records appended."""
+    """The answer that the fault gives, with its records appended."""
     service, request, effect = connection.service, event.request, fault.effect
     answer: Answer | bytes
     if effect.failure is None:
@@ -78,7 +78,7 @@ def _answer(
 
 
 def _throttled(response: Message, version: int, throttle_ms: int) -> None:
-    """Say so, where the response has a place for it at this version."""
+    """Set throttle_time_ms, if the response has the field at this version."""
     for field in fields_of(response):
         if field.name == "ThrottleTimeMs" and version in field.versions:
             # This message has the field, which the base class of messages does not.
@@ -86,7 +86,7 @@ def _throttled(response: Message, version: int, throttle_ms: int) -> None:
 
 
 def _garbage(kind: Garbage, data: bytes, draw: Random) -> bytes:
-    """An answer's bytes, as many as they were, that are no answer."""
+    """The bytes of an answer made invalid; their number stays."""
     if kind == "size":
         return _WRONG_SIZE.to_bytes(_PREFIX_BYTES, "big") + data[_PREFIX_BYTES:]
     if kind == "noise":
@@ -98,11 +98,11 @@ def _garbage(kind: Garbage, data: bytes, draw: Random) -> bytes:
 
 
 class _Silent(asyncio.Protocol):
-    """What a connection is to its socket once an answer was lost: it reads and says nothing."""
+    """The protocol of a connection after a dropped answer: it reads and writes nothing."""
 
     def __init__(self, connection: NodeConnection) -> None:
         self._connection = connection
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is gone."""
+        """Pass the end of the socket on."""
         self._connection.connection_lost(exc)

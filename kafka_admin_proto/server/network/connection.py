@@ -1,4 +1,8 @@
-"""One client's connection to one node: requests read, answered in order, errors closed."""
+"""One client's connection to one node: it decodes requests and answers them in their order.
+
+An error closes the connection. A connection may be paused: it then neither reads nor answers, and
+requests that have arrived wait in their order.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
-from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import (
     KafkaAdminProtoError,
     LocalProtocolError,
@@ -23,187 +25,177 @@ from kafka_admin_proto.protocol.connection import (
     RequestReceived,
     ServerConnection,
 )
-from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.server.failures import REQUEST_TIMED_OUT, ControllerUnavailable
 from kafka_admin_proto.server.handlers import IN_STEPS, Answer, Caller
 from kafka_admin_proto.server.java import host_address
 from kafka_admin_proto.server.network.node import Listener, Node
-from kafka_admin_proto.server.network.service import Access, Service
-from kafka_admin_proto.server.network.trickle import ClientReads
+from kafka_admin_proto.server.network.paced_reads import ReadControl
+from kafka_admin_proto.server.network.service import LoginRules, Service, decoded
 from kafka_admin_proto.server.network.turns import Steps
 
-if TYPE_CHECKING:
-    from kafka_admin_proto.protocol.payload_values import Request
-    from kafka_admin_proto.values import Message
-
-#: Bytes of answers that are written at once, about: a client that does not read stops its server.
+#: Answers are collected up to about so many bytes before they are written.
 _WRITE_BYTES = 64 << 10
-#: A client with so many bytes of an unfinished request takes turns with others like it.
+#: Connections with so many bytes of an incomplete request are read one in a turn.
 _LARGE_BYTES = 128 << 10
-#: A request of so many bytes names some tens of topics at most: it is answered in one piece.
+#: Requests of so many bytes name some tens of topics at most, and are answered in one step.
 _SMALL_BYTES = 512
-#: How long a broker waits for a controller that a request can be forwarded to.
+#: How long a broker waits for a controller to which it can forward a request.
 _CONTROLLER_S = 60.0
 
 
 class NodeConnection(asyncio.BufferedProtocol):
-    """The protocol of one accepted socket; ``access`` is None where the client may be anyone."""
+    """The asyncio protocol of one client; without ``login`` the client is anonymous."""
 
     def __init__(
-        self, service: Service, node: Node, listener: Listener, access: Access | None = None
+        self, service: Service, node: Node, listener: Listener, login: LoginRules | None = None
     ) -> None:
         self.service = service
         self._node = node
         self._listener = listener
-        self._access = access
+        self._login = login
         self._connection = ServerConnection(
             apis=service.apis,
-            limits=service.limits if access is None else access.limits,
-            sasl=None if access is None else access.sasl,
+            limits=service.limits if login is None else login.limits,
+            sasl=None if login is None else login.sasl,
             dialect=service.dialect,
         )
         self._principal = "User:ANONYMOUS"
-        #: What ends the connection of a client that does not authenticate in time.
-        self._login: asyncio.TimerHandle | None = None
+        #: Closes the connection of a client that does not authenticate in time.
+        self._login_timer: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport | None = None
-        self._reads = ClientReads(service.trickle)
+        self._reading = ReadControl(service.paced_reads)
         self.host: str = ""
-        #: Whether something has come, or gone, since the guard looked.
+        #: Whether bytes were received or sent since the last idle check.
         self.active: bool = True
-        #: How often the guard has looked since something came or went.
-        self.idle_looks: int = 0
-        #: Bytes of a request that has not come in full.
+        #: Idle checks since bytes were last received or sent.
+        self.idle_checks: int = 0
+        #: Bytes received of a request that is not complete yet.
         self.unfinished_bytes = 0
         self._writable = True
-        self._held = False
-        #: The request that waits for a controller, or for this connection's turn.
+        self._paused = False
+        #: A decoded request that waits for a controller, or for this connection's turn.
         self._waiting: RequestReceived | None = None
         self._loop = asyncio.get_running_loop()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client is there."""
+        """Start to read, within the limits of the cluster and in the time for a login."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._reads.begin(transport)
+        self._reading.begin(transport)
         peer = transport.get_extra_info("peername")
         self.host = host_address(str(peer[0])) if peer else ""
         self._node.connections.add(self)
-        self.service.guard.admit(self)
-        if self._access is not None:
-            self._login = self._loop.call_later(self._access.login_s, self.close)
+        self.service.limiter.admit(self)
+        if self._login is not None:
+            self._login_timer = self._loop.call_later(self._login.login_s, self.close)
 
     def authenticated(self, principal: str) -> None:
-        """The client is who it says, as Kafka writes it."""
+        """Take the client for this principal ("User:alice") from now on."""
         self._principal = principal
-        if self._login is not None:
-            self._login.cancel()
-            self._login = None
+        self._stop_login_timer()
+
+    def _stop_login_timer(self) -> None:
+        if self._login_timer is not None:
+            self._login_timer.cancel()
+            self._login_timer = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is gone."""
+        """Free what the connection holds: its socket is closed."""
         self._node.connections.discard(self)
         self._transport = None
-        self._reads.end()
-        self.service.guard.leave(self)
-        if self._login is not None:
-            self._login.cancel()
-            self._login = None
+        self._reading.end()
+        self.service.limiter.remove(self)
+        self._stop_login_timer()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the next bytes of the client go."""
+        """The buffer for the next bytes of the client."""
         return self.service.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Bytes of the client are there; what they ask is answered at once."""
+        """Answer the requests that are complete with these bytes of the client."""
         self.active = True
         self._connection.receive_data(self.service.buffer[:nbytes])
         self._answer()
         before, unfinished = self.unfinished_bytes, self._connection.buffered
-        if before or unfinished or self._reads.small_pieces:
-            self._reads.count(nbytes, whole=not before and not unfinished)
-            if self._writable and not self._held:
-                self._reads.resume()
+        if before or unfinished or self._reading.small_pieces:
+            self._reading.count(nbytes, whole=not before and not unfinished)
+            if self._writable and not self._paused:
+                self._reading.resume()
         if unfinished != before:
-            self.service.guard.received(self, unfinished)
-            if unfinished > _LARGE_BYTES and not self._held:
-                self.wait()
-                self.service.turns.add(self.go_on)
+            self.service.limiter.set_unfinished(self, unfinished)
+            if unfinished > _LARGE_BYTES and not self._paused:
+                self.pause()
+                self.service.turns.add(self.resume)
 
     def eof_received(self) -> bool:
-        """The client sends no more; its transport is closed."""
+        """The client sends no more bytes: False lets asyncio close the transport."""
         return False
 
     def pause_writing(self) -> None:
-        """The client does not read: leave its requests where they are."""
+        """The client does not read its answers: read no more of its requests."""
         self._writable = False
         if self._transport is not None:
-            self._reads.pause()
-            self.service.guard.does_not_read(self)
+            self._reading.pause()
+            self.service.limiter.stopped_reading(self)
 
     def resume_writing(self) -> None:
-        """The client reads again."""
+        """The client has read its answers: go on with its requests."""
         self.active = self._writable = True
-        self.service.guard.reads(self)
-        self._read_on()
+        self.service.limiter.resumed_reading(self)
+        self._continue()
 
     @property
     def node_id(self) -> int:
-        """The node that the client has connected to."""
+        """The id of the node that the client has connected to."""
         return self._node.id
 
     @property
     def unread_bytes(self) -> int:
-        """Bytes of answers that the client has not taken."""
+        """Bytes of answers that the socket has not taken yet."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
-    def wait(self) -> None:
-        """Read and answer nothing until ``go_on``."""
-        self._held = True
-        self._reads.pause()
+    def pause(self) -> None:
+        """Neither read nor answer until ``resume``."""
+        self._paused = True
+        self._reading.pause()
 
-    def go_on(self) -> None:
-        """Read and answer again."""
-        self._release()
-
-    def hold(self, seconds: float, then: Callable[[], None] | None = None) -> None:
-        """Read and answer nothing for so long: requests wait where they are, their order stays.
-
-        ``then`` is called before the next one is looked at; it may hold the connection again.
-        """
-        self.wait()
-        if seconds > 0:
-            self._loop.call_later(seconds, self._release, then)
-        else:
-            self._loop.call_soon(self._release, then)
-
-    def _release(self, then: Callable[[], None] | None = None) -> None:
-        self._held = False
+    def resume(self, then: Callable[[], None] | None = None) -> None:
+        """Call ``then``, which may pause the connection again, and go on with its requests."""
+        self._paused = False
         if then is not None:
             then()
-        self._read_on()
+        self._continue()
 
-    def _read_on(self) -> None:
-        """Answer the requests that have waited, and read on, unless there is a reason to wait."""
-        if self._writable and not self._held:
+    def pause_for(self, seconds: float, then: Callable[[], None] | None = None) -> None:
+        """Pause for so long, then ``resume`` with ``then``."""
+        self.pause()
+        if seconds > 0:
+            self._loop.call_later(seconds, self.resume, then)
+        else:
+            self._loop.call_soon(self.resume, then)
+
+    def _continue(self) -> None:
+        """Answer the requests that have waited and read more, as far as the state allows it."""
+        if self._writable and not self._paused:
             self._answer()
-        if self._writable and not self._held:
-            self._reads.resume()
+        if self._writable and not self._paused:
+            self._reading.resume()
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the socket at once; bytes that are not sent yet are lost."""
         if self._transport is not None:
             self._transport.abort()
 
     def _answer(self) -> None:
-        """Answer the requests that are there; what came together is answered together.
+        """Answer the requests that have arrived; their answers are written together.
 
-        The first one at once; what is behind it in a heap as long as the slice of this turn of the
-        event loop lasts, which all connections share, and later when their turns come.
+        The first request is answered at once. Those behind it are answered while the slice of this
+        turn of the event loop lasts, which all connections share; the rest waits for a later turn.
         """
         connection, out, size = self._connection, [], 0
         answered = False
         try:
-            while self._transport is not None and self._writable and not self._held:
+            while self._transport is not None and self._writable and not self._paused:
                 event, self._waiting = self._waiting or connection.next_event(), None
                 pending = connection.data_to_send()
                 if pending:
@@ -211,8 +203,8 @@ class NodeConnection(asyncio.BufferedProtocol):
                 if isinstance(event, RequestReceived):
                     if answered and self.service.turns.slice_is_over():
                         self._waiting = event
-                        self.wait()
-                        self.service.turns.add(self.go_on)
+                        self.pause()
+                        self.service.turns.add(self.resume)
                         break
                     answered = True
                     answer = self._handle(event)
@@ -238,12 +230,12 @@ class NodeConnection(asyncio.BufferedProtocol):
             self._write(out)
 
     def _fail(self, error: Exception) -> None:
-        """A fault of ours, or a full disk: close the connection."""
+        """Close the connection after an error of this program, or of a disk that is full."""
         print(f"node {self._node.id}: {type(error).__name__}: {error}", file=sys.stderr)
         self._refuse(error)
 
     def _write(self, out: list[bytes]) -> None:
-        """Write what there is, and empty the list."""
+        """Write these bytes, and empty the list."""
         data = b"".join(out)
         out.clear()
         if data and self._transport is not None:
@@ -277,37 +269,37 @@ class NodeConnection(asyncio.BufferedProtocol):
         return self._answered(event, service.answers.answer(caller, request))
 
     def _answered(self, event: RequestReceived, answer: Answer | bytes) -> bytes:
-        """The frame of a new answer; a client that is throttled is not read for a while."""
+        """The frame of a new answer; the connection of a throttled client is paused."""
         if not isinstance(answer, bytes):
             throttled_ms: int = getattr(answer.response, "throttle_time_ms", 0)
             if throttled_ms > 0:  # KIP-219: the answer goes out now, and nothing is read meanwhile
-                self.hold(throttled_ms / 1000)
+                self.pause_for(throttled_ms / 1000)
         return self.encoded(event, answer)
 
     def _handle_in_steps(self, event: RequestReceived, steps: Steps[Answer]) -> bytes:
-        """The frame of the answer; b"" where it takes longer than a slice, and goes out later."""
+        """The frame of the answer; b"" if it takes longer than a slice and is sent later."""
         turns = self.service.turns
         answer = turns.run(steps)
         if answer is not None:
             return self._answered(event, answer)
-        self.wait()
+        self.pause()
         turns.add_large(steps, partial(self._finish_steps, event), partial(self._stop_steps, event))
         return b""
 
     def _finish_steps(self, event: RequestReceived, answer: Answer) -> None:
         """Send an answer that took several slices, and go on with the requests behind it."""
-        if self._transport is None:  # its client is gone
+        if self._transport is None:  # the client has closed the connection
             return
-        self._held = False
+        self._paused = False
         try:
             self.write(self._answered(event, answer))
         except Exception as error:
             self._fail(error)
         else:
-            self._read_on()
+            self._continue()
 
     def _stop_steps(self, event: RequestReceived, error: Exception) -> None:
-        """A request of several slices has no answer; one without a controller waits for it."""
+        """A request of several slices has failed; without a controller it is asked again later."""
         if isinstance(error, ControllerUnavailable):
             self._wait_for_controller(event)
         else:
@@ -316,67 +308,66 @@ class NodeConnection(asyncio.BufferedProtocol):
     def encoded(self, event: RequestReceived, answer: Answer | bytes) -> bytes:
         """The frame of an answer whose records are appended."""
         if self.service.trace is not None:
-            self.service.trace(self._node.id, event, _decoded(answer, event.request))
+            self.service.trace(self._node.id, event, decoded(answer, event.request))
         response = answer if isinstance(answer, bytes) else answer.body or answer.response
         return self._connection.send(response, to=event)
 
     def write(self, data: bytes) -> None:
-        """Write bytes that ``encoded`` gave, or what a fault has made of them."""
+        """Write the frame of an answer, or the bytes that a fault has made of it."""
         if data and self._transport is not None:
             self._transport.write(data)
 
-    def finish(self) -> None:
-        """Close the connection once all that was written is sent."""
-        self._held = True
+    def close_when_sent(self) -> None:
+        """Close the connection once all written bytes are sent."""
+        self._paused = True
         if self._transport is not None:
             self._transport.close()
 
-    def silence(self, protocol: asyncio.Protocol) -> None:
-        """Answer nothing any more; the protocol has what else comes, and the end."""
-        self.wait()
+    def hand_over(self, protocol: asyncio.Protocol) -> None:
+        """Answer no more requests: ``protocol`` gets later bytes, and the end of the socket."""
+        self.pause()
         if self._transport is not None:
             self._transport.set_protocol(protocol)
             self._transport.resume_reading()
 
     def _refuse_later(self, error: SaslError) -> None:
-        """Answer a client that failed to authenticate after a while, so that guessing is slow."""
-        assert self._access is not None
-        self.wait()
+        """Refuse a client whose login failed, after a delay that makes guessing slow."""
+        assert self._login is not None
+        self.pause()
         if self._transport is not None:
-            self._loop.call_later(self._access.failure_delay_s, self._refuse, error)
+            self._loop.call_later(self._login.failure_delay_s, self._refuse, error)
 
     def _wait_for_controller(self, event: RequestReceived) -> None:
-        """Answer nothing more until a controller can be asked, as long as brokers wait."""
+        """Pause until there is a controller, or answer REQUEST_TIMED_OUT after `_CONTROLLER_S`."""
         waiting = self.service.answers.quorum.waiting
 
-        def go_on() -> None:
+        def ask_again() -> None:
             timer.cancel()
-            self._release()
+            self.resume()
 
         def give_up() -> None:
             from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
 
-            waiting.remove(go_on)
-            if self._transport is None:  # its client is gone
+            waiting.remove(ask_again)
+            if self._transport is None:  # the client has closed the connection
                 return
             request, self._waiting = event.request, None
             assert request.body is not None
             failure = Failure(REQUEST_TIMED_OUT)
             response = whole_answer(request.body, request.api_version, failure)
             self.write(self.encoded(event, Answer(response)))
-            self._release()
+            self.resume()
 
         timer = self._loop.call_later(_CONTROLLER_S, give_up)
-        waiting.append(go_on)
-        self._waiting, self._held = event, True
-        if self._transport is not None:
-            self._transport.pause_reading()
+        waiting.append(ask_again)
+        self._waiting = event
+        self.pause()
 
     def _refuse(self, error: Exception) -> None:
-        """Close the connection, as a broker does; the bytes that are written still go out."""
+        """Close the connection, as a broker does; bytes that are written are still sent."""
         transport = self._transport
         if isinstance(error, KafkaAdminProtoError):
-            error.without_frames()  # the connection keeps it
+            error.without_frames()  # the protocol connection keeps the error
         if transport is None:
             return
         if isinstance(error, KafkaAdminProtoError) and not isinstance(error, LocalProtocolError):
@@ -384,15 +375,3 @@ class NodeConnection(asyncio.BufferedProtocol):
             if pending:
                 transport.write(pending)
         transport.close()
-
-
-def _decoded(answer: Answer | bytes, request: Request) -> Message:
-    """The response as a value, for those who look on."""
-    if not isinstance(answer, bytes):
-        return answer.response
-    api_key, version = request.api_key, request.api_version
-    found = message_of(api_key, version, "response", request.dialect)
-    assert found is not None
-    name, dialect = found
-    response: Message = codec(name, version, dialect=dialect).decode(answer)
-    return response

@@ -1,6 +1,7 @@
-"""What the clients of a cluster may take of it: connections, and bytes that wait in memory.
+"""Limits of a cluster's clients together: connections, idle time, and bytes kept in memory.
 
-Names in brackets are Kafka's configs. Bytes that clients do not read have no limit in Kafka.
+`NetworkLimits` are the numbers, and `ConnectionLimiter` closes connections or lets them wait. Names
+in brackets are Kafka's configs. Kafka has no limit for answers that clients do not read.
 """
 
 from __future__ import annotations
@@ -19,28 +20,29 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.network.connection import NodeConnection
 
 _FRAME_BYTES = "socket.request.max.bytes"
-#: Attribute of NetworkLimits → the config.
+#: Attribute of NetworkLimits → Kafka's config.
 _CONFIGS = {
     "connections": "max.connections",
     "connections_per_ip": "max.connections.per.ip",
     "idle_ms": "connections.max.idle.ms",
     "unfinished_bytes": "queued.max.request.bytes",
 }
-#: A connection is idle when it was so at this many looks in a row.
-_LOOKS = 4
-#: Connections over ``max.connections`` that wait for a place, as in a listener's backlog.
-_WAITING = 1024
+#: A connection is closed after so many idle checks in a row without a byte.
+_IDLE_CHECKS = 4
+#: Connections of a node over ``max.connections`` that wait, as in a listener's backlog.
+_MAX_WAITING = 1024
 
 
 class NetworkLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Bounds of a cluster's connections together; those of one are ``Limits``.
+    """Limits of all connections of a cluster together; `Limits` has those of one connection.
 
-    ``connections``: of one node; more wait until others end [max.connections].
-    ``connections_per_ip``: of one address to one node; more are closed [max.connections.per.ip].
-    ``idle_ms``: a connection that sends and takes nothing for so long is closed, up to a quarter
-    later; below 0: never [connections.max.idle.ms]. ``unfinished_bytes``: of requests that have
-    not come in full [queued.max.request.bytes]; ``unread_bytes``: of answers that clients do not
-    take. Over either the connection that has most of them is closed.
+    ``connections`` of one node: further ones wait until others end [max.connections].
+    ``connections_per_ip`` of one address to one node: further ones are closed
+    [max.connections.per.ip]. ``idle_ms``: a connection without a byte in either direction for so
+    long is closed, up to a quarter later; below 0: never [connections.max.idle.ms].
+    ``unfinished_bytes`` of incomplete requests [queued.max.request.bytes], and ``unread_bytes`` of
+    answers that clients have not read: above either limit the connection with most of these bytes
+    is closed.
     """
 
     connections: int = sys.maxsize
@@ -51,21 +53,21 @@ class NetworkLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def limits_of(configs: Mapping[str, str], release: str) -> NetworkLimits:
-    """What the configs of a broker say. Raises SettingsError, which names the config."""
+    """The limits that a broker's configs set. Raises SettingsError, which names the config."""
     given = {name: config for name, config in _CONFIGS.items() if config in configs}
     found = {name: _number(config, configs, release) for name, config in given.items()}
-    if found.get("unfinished_bytes", 1) < 1:  # Kafka's -1: no limit; ours stays
+    if found.get("unfinished_bytes", 1) < 1:  # -1 is no limit in Kafka; the default stays
         del found["unfinished_bytes"]
     return NetworkLimits(**found)
 
 
 def frame_bytes(configs: Mapping[str, str], release: str) -> int | None:
-    """The largest frame by the configs, None where they do not say. Raises SettingsError."""
+    """The largest request by the configs, None where it is not set. Raises SettingsError."""
     return _number(_FRAME_BYTES, configs, release) if _FRAME_BYTES in configs else None
 
 
 def _number(name: str, configs: Mapping[str, str], release: str) -> int:
-    from kafka_admin_proto.server.configs.definitions import definitions  # only where one is set
+    from kafka_admin_proto.server.configs.definitions import definitions  # slow to import
     from kafka_admin_proto.server.configs.values import ConfigFailure, check, parse
 
     config = definitions(release).in_properties[name]
@@ -77,12 +79,12 @@ def _number(name: str, configs: Mapping[str, str], release: str) -> int:
     return int(value)
 
 
-class Guard:
-    """Holds the connections of all nodes to their limits."""
+class ConnectionLimiter:
+    """Holds the connections of all nodes to the cluster's `NetworkLimits`."""
 
     def __init__(self, limits: NetworkLimits) -> None:
         self.limits = limits
-        #: Bytes of requests that have not come in full, of all connections.
+        #: Bytes of incomplete requests of all connections.
         self.unfinished_bytes: int = 0
         self._admitted: dict[int, set[NodeConnection]] = {}
         self._addresses: Counter[tuple[int, str]] = Counter()
@@ -91,7 +93,7 @@ class Guard:
         self._timer: asyncio.TimerHandle | None = None
 
     def admit(self, connection: NodeConnection) -> None:
-        """Take a connection, let it wait for its place, or close it."""
+        """Accept a connection, let it wait until another ends, or close it."""
         node, limits = connection.node_id, self.limits
         admitted = self._admitted.setdefault(node, set())
         if self._addresses[node, connection.host] >= limits.connections_per_ip:
@@ -99,19 +101,19 @@ class Guard:
             return
         if len(admitted) >= limits.connections:
             waiting = self._waiting.setdefault(node, deque())
-            if len(waiting) >= _WAITING:
+            if len(waiting) >= _MAX_WAITING:
                 connection.close()
                 return
             waiting.append(connection)
-            connection.wait()
+            connection.pause()
             return
         admitted.add(connection)
         self._addresses[node, connection.host] += 1
         if self._timer is None and limits.idle_ms > 0:
-            self._look_later()
+            self._schedule_idle_check()
 
-    def leave(self, connection: NodeConnection) -> None:
-        """A connection is gone: another may have its place."""
+    def remove(self, connection: NodeConnection) -> None:
+        """Count a closed connection no more; the next one that waits is accepted."""
         node = connection.node_id
         admitted, waiting = self._admitted.get(node, set()), self._waiting.get(node)
         self._unread.discard(connection)
@@ -128,10 +130,10 @@ class Guard:
             following = waiting.popleft()
             admitted.add(following)
             self._addresses[node, following.host] += 1
-            following.go_on()
+            following.resume()
 
-    def received(self, connection: NodeConnection, unfinished_bytes: int) -> None:
-        """So many bytes of a connection now wait for the rest of their request."""
+    def set_unfinished(self, connection: NodeConnection, unfinished_bytes: int) -> None:
+        """The connection now keeps so many bytes of an incomplete request."""
         self.unfinished_bytes += unfinished_bytes - connection.unfinished_bytes
         connection.unfinished_bytes = unfinished_bytes
         if self.unfinished_bytes > self.limits.unfinished_bytes:
@@ -140,8 +142,8 @@ class Guard:
                 f"{self.unfinished_bytes} bytes of requests have not come in full",
             )
 
-    def does_not_read(self, connection: NodeConnection) -> None:
-        """A client has left answers unread: as many as are written before it is waited for."""
+    def stopped_reading(self, connection: NodeConnection) -> None:
+        """The client has left so many answers unread that no more are written to it."""
         self._unread.add(connection)
         unread = sum(each.unread_bytes for each in self._unread)
         if unread > self.limits.unread_bytes:
@@ -150,12 +152,12 @@ class Guard:
                 f"{unread} bytes of answers are unread",
             )
 
-    def reads(self, connection: NodeConnection) -> None:
-        """It has taken them."""
+    def resumed_reading(self, connection: NodeConnection) -> None:
+        """The client has read the answers that were written to it."""
         self._unread.discard(connection)
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop the idle checks: the cluster has ended."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -169,17 +171,17 @@ class Guard:
             file=sys.stderr,
         )
         connection.close()
-        self.leave(connection)  # its socket ends in a later turn, what it held counts no more
+        self.remove(connection)  # its socket ends in a later turn; its bytes count no more
 
-    def _look_later(self) -> None:
-        after_s = self.limits.idle_ms / 1000 / _LOOKS
-        self._timer = asyncio.get_running_loop().call_later(after_s, self._look)
+    def _schedule_idle_check(self) -> None:
+        after_s = self.limits.idle_ms / 1000 / _IDLE_CHECKS
+        self._timer = asyncio.get_running_loop().call_later(after_s, self._check_idle)
 
-    def _look(self) -> None:
-        """Close what was idle at so many looks."""
+    def _check_idle(self) -> None:
+        """Close the connections that were idle at so many checks."""
         for connection in self._all():
-            connection.idle_looks = 0 if connection.active else connection.idle_looks + 1
+            connection.idle_checks = 0 if connection.active else connection.idle_checks + 1
             connection.active = False
-            if connection.idle_looks >= _LOOKS:
+            if connection.idle_checks >= _IDLE_CHECKS:
                 connection.close()
-        self._look_later()
+        self._schedule_idle_check()

@@ -1,4 +1,4 @@
-"""One node's ports, which are open while it runs, and the connections of clients to them."""
+"""The listening sockets of one node, which are open while it runs, and its connections."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 #: Kafka's security protocols, in the order of their numbers.
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _BACKLOG = 1024
-#: Connections that a listener takes in one turn of the event loop. asyncio has one number for this
-#: and the backlog, so that clients who come in a heap would be seen to before all others.
+#: Connections that a listener accepts in one turn of the event loop. asyncio takes one number for
+#: this and for the backlog, so that many new clients at once would go before all others.
 _ACCEPTED_AT_ONCE = 1
-#: Turns of the event loop until a socket that was accepted has its connection. A server that is
-#: closed before that leaves the socket open.
+#: Turns of the event loop between accept and ``connection_made``. If a server is closed between
+#: them, asyncio leaves the accepted socket open.
 _ACCEPT_TURNS = 3
 
 
 @dataclass
 class Listener:
-    """One of a node's listeners, by the name that Kafka's configs have for it.
+    """One of a node's listeners, by its name in Kafka's configs.
 
-    ``port`` is 0 until it is bound, where any free one will do. ``protocol`` is Kafka's security
-    protocol.
+    A ``port`` of 0 stands for any free one until the listener is bound. ``protocol`` is Kafka's
+    security protocol.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Listener:
 
 
 class Node:
-    """The ports of one node. ``connections`` are those of clients that are there now."""
+    """The listening sockets of one node; ``connections`` are the open ones of its clients."""
 
     def __init__(self, node_id: int, listeners: Sequence[Listener]) -> None:
         self.id = node_id
@@ -48,9 +48,9 @@ class Node:
         self._servers: list[asyncio.Server] = []
 
     def bind(self) -> None:
-        """Take the ports, so that clients can connect; a free one keeps its number from then on.
+        """Bind the ports, so that clients can connect; a free port keeps its number from then on.
 
-        Raises OSError where one cannot be had; none is taken then.
+        Raises OSError if a port cannot be bound; then no port is bound.
         """
         try:
             for each in self.listeners.values():
@@ -61,13 +61,13 @@ class Node:
             raise
 
     def release(self) -> None:
-        """Give back ports that were bound and not opened."""
+        """Close the ports that are bound and not open."""
         for each in self._sockets.values():
             each.close()
         self._sockets.clear()
 
     async def open(self, accept: Callable[[Node, Listener], asyncio.BaseProtocol]) -> None:
-        """Serve the clients of the ports that were bound."""
+        """Accept clients on the bound ports; ``accept`` makes the asyncio protocol of each."""
         loop = asyncio.get_running_loop()
         for name in list(self._sockets):
             listener = self.listeners[name]
@@ -95,7 +95,7 @@ class Node:
         for server in self._servers:
             await server.wait_closed()
         self._servers.clear()
-        await asyncio.sleep(0)  # the transports that were aborted end now
+        await asyncio.sleep(0)  # aborted transports call connection_lost in the next turn
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""What the connections of a cluster share, and what a listener asks of its clients."""
+"""The objects that all connections of a cluster share, and the login that a listener asks for."""
 
 from __future__ import annotations
 
@@ -6,29 +6,33 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kafka_admin_proto.codec import codec
 from kafka_admin_proto.protocol.connection import Limits, RequestReceived
-from kafka_admin_proto.server.network.trickle import TrickleReads
+from kafka_admin_proto.protocol.headers import message_of
+from kafka_admin_proto.server.network.paced_reads import PacedReads
 from kafka_admin_proto.server.network.turns import Turns
 
 if TYPE_CHECKING:
     from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
+    from kafka_admin_proto.protocol.payload_values import Request
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.server.answers import Answers
     from kafka_admin_proto.server.faults.faults import Faults
-    from kafka_admin_proto.server.network.limits import Guard
+    from kafka_admin_proto.server.handlers import Answer
+    from kafka_admin_proto.server.network.limits import ConnectionLimiter
     from kafka_admin_proto.values import Message
 
-#: Called with (node, request, response) for each answer.
+#: A user's function that is called with (node id, request, response) for each answer.
 Trace = Callable[[int, RequestReceived, "Message"], None]
 
 
 @dataclass
 class Service:
-    """What all connections of a cluster share. ``faults`` is None until there is one.
+    """The objects that all connections of a cluster share; ``faults`` is None without faults.
 
-    ``buffer`` is where the kernel writes what a client sent: it is read at once, so that one does
-    for all connections of an event loop. (The bytes object that a plain protocol gets is made with
-    256 KiB and cut short, for each request.)
+    The kernel writes the bytes of every client to ``buffer``. They are decoded before the event
+    loop reads another socket, so one buffer is enough. (asyncio makes a bytes object of 256 KiB for
+    each request of a plain Protocol, and cuts it short.)
     """
 
     answers: Answers
@@ -36,24 +40,24 @@ class Service:
     limits: Limits
     buffer: memoryview
     trace: Trace | None
-    guard: Guard
+    limiter: ConnectionLimiter
     dialect: str = "kafka"
     faults: Faults | None = None
     turns: Turns = field(default_factory=Turns)
-    trickle: TrickleReads = field(default_factory=TrickleReads)
+    paced_reads: PacedReads = field(default_factory=PacedReads)
 
     def end(self) -> None:
-        """Nothing goes on any more: the cluster has ended."""
-        self.guard.close()
+        """Stop all timers and readers: the cluster has ended."""
+        self.limiter.close()
         self.turns.end()
-        self.trickle.end()
+        self.paced_reads.end()
 
 
 @dataclass(frozen=True)
-class Access:
-    """What a secured listener asks of its clients; ``sasl`` is None where TLS is all.
+class LoginRules:
+    """The login that a secured listener asks for; ``sasl`` is None on a listener with TLS alone.
 
-    A client has ``login_s`` seconds until it is authenticated. One that fails is answered, and its
+    A client has ``login_s`` seconds to authenticate. A login that fails is answered, and its
     connection closed, after ``failure_delay_s``.
     """
 
@@ -61,3 +65,15 @@ class Access:
     limits: Limits
     login_s: float
     failure_delay_s: float
+
+
+def decoded(answer: Answer | bytes, request: Request) -> Message:
+    """The response of an answer, which is decoded again if it was kept as bytes."""
+    if not isinstance(answer, bytes):
+        return answer.response
+    api_key, version = request.api_key, request.api_version
+    found = message_of(api_key, version, "response", request.dialect)
+    assert found is not None
+    name, dialect = found
+    response: Message = codec(name, version, dialect=dialect).decode(answer)
+    return response

@@ -1,4 +1,4 @@
-"""What asyncio leaves of a connection that has ended."""
+"""Freeing the transports of connections that have ended."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import asyncio
 
 
 def release(transport: asyncio.BaseTransport | None) -> None:
-    """Let a transport whose connection is lost be freed at once.
+    """Break the reference cycle of a transport whose connection is lost, so that it is freed.
 
-    asyncio's own keeps a bound method of itself in this attribute, so that it and its socket would
-    stay until the cyclic collector comes, which is rare in a server (``gc_tuning``). Nothing reads
-    from a transport any more once its protocol's ``connection_lost`` is called.
+    asyncio's transports keep a bound method of themselves in this attribute. Without this, the
+    transport and its socket stay until the cyclic collector runs, which is rare in a server
+    (``gc_tuning``). The attribute is not used after the protocol's ``connection_lost``.
     """
     getattr(transport, "__dict__", {}).pop("_read_ready_cb", None)

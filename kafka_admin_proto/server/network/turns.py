@@ -1,7 +1,7 @@
-"""Turns of the event loop: who asks much is answered in slices, between which others are served.
+"""Long work of connections in slices, so that one turn of the event loop stays short.
 
-Three kinds of work take turns: heaps of requests of one client, requests that are large by
-themselves, and large requests that are still coming in.
+Three kinds of work take turns: many pipelined requests of one client, single large requests, and
+reading large requests that have arrived in part.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-#: Work that is done in steps of some tens of microseconds, and its result.
+#: Work in steps of some tens of microseconds, which returns its result.
 Steps = Generator[None, None, T]
 
-#: How long such work goes on in one turn of the event loop. With what everybody else is answered
-#: in a turn, that is what a client waits who asks little.
+#: How long such work goes on in one turn of the event loop. A client with a small request waits
+#: for one slice, and for the small requests of others in the same turn.
 _SLICE_S = 0.0003
 
 
 class Turns:
-    """The work that is left for later turns of the event loop, one piece in each.
+    """A queue of work for later turns of the event loop, one slice in each turn.
 
-    Between two of them the event loop sees to all others, so that those who ask little wait for
-    one slice, however many ask much.
+    Between two slices the event loop serves all other clients: a small request waits for one
+    slice, however many large requests are queued.
     """
 
     def __init__(self) -> None:
         self._waiting: deque[Callable[[], None]] = deque()
-        #: Large requests are answered one after another, as they came.
+        #: Large requests, which are answered one after another in their order.
         self._large: deque[tuple[Steps[Any], Callable[[Any], None], Callable[..., None]]] = deque()
-        #: When the slice of this turn ends; 0 until something asks.
+        #: The time when this turn's slice ends; 0 until `slice_is_over` is first called in it.
         self._end_s = 0.0
 
     def add(self, go_on: Callable[[], None]) -> None:
-        """Call this when the turn has come."""
+        """Call ``go_on`` in a turn of its own, after the work that is queued."""
         self._waiting.append(go_on)
         if len(self._waiting) == 1:
             asyncio.get_running_loop().call_soon(self._next)
@@ -48,13 +48,13 @@ class Turns:
         then: Callable[[T], None],
         failed: Callable[[Exception], None],
     ) -> None:
-        """Go on with these steps when their turns come, and give their result or error on."""
+        """Queue these steps; ``then`` gets their result, or ``failed`` their error."""
         self._large.append((steps, then, failed))
         if len(self._large) == 1:
             self.add(self._go_on_large)
 
     def slice_is_over(self) -> bool:
-        """Whether the work of this turn, of all clients together, has taken its time."""
+        """Whether the work of all clients in this turn has taken longer than a slice."""
         now_s = time.monotonic()
         if not self._end_s:
             self._end_s = now_s + _SLICE_S
@@ -62,7 +62,7 @@ class Turns:
         return now_s > self._end_s
 
     def run(self, steps: Steps[T]) -> T | None:
-        """The result of steps that a slice is enough for; None where it is not."""
+        """Run steps for one slice at most; their result, or None if they are not done."""
         end_s = time.monotonic() + _SLICE_S
         try:
             while True:
@@ -74,7 +74,7 @@ class Turns:
             return result
 
     def end(self) -> None:
-        """Nothing goes on any more: the cluster has ended."""
+        """Forget all queued work: the cluster has ended."""
         self._waiting.clear()
         self._large.clear()
 
@@ -82,7 +82,7 @@ class Turns:
         self._end_s = 0.0
 
     def _next(self) -> None:
-        if not self._waiting:  # the end
+        if not self._waiting:  # `end` was called
             return
         go_on = self._waiting[0]
         try:

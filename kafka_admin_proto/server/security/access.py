@@ -1,4 +1,4 @@
-"""How clients get in: what each listener of each node asks of them, and in which time."""
+"""The login of clients: what the listeners ask for, and the time that a client has."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kafka_admin_proto.protocol.connection.sasl_server import ScramLookup
 from kafka_admin_proto.protocol.connection.scram import LEAST_ITERATIONS
 from kafka_admin_proto.protocol.tls import TlsSettings
 from kafka_admin_proto.server.network.connection import NodeConnection
-from kafka_admin_proto.server.network.service import Access, Service
+from kafka_admin_proto.server.network.service import LoginRules, Service
 from kafka_admin_proto.server.security.listeners import (
     MECHANISMS,
     ListenerConfigs,
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.network.node import Listener, Node
     from kafka_admin_proto.server.state import State
 
-#: How long a client may take at most until it is authenticated, whatever else it sends. Kafka ends
-#: connections that say nothing, after ``connections.max.idle.ms``; less counts here too.
+#: The longest time for a login, whatever else the client sends; a smaller
+#: ``connections.max.idle.ms`` counts instead. Kafka only closes connections that are silent.
 _LOGIN_S = 60.0
 _MECHANISMS = "sasl.enabled.mechanisms"
 
 
 @dataclass(frozen=True)
 class _Listener:
-    """What a listener asks for: no ``mechanisms`` without SASL, no ``tls`` without TLS."""
+    """The login settings of a listener: no ``mechanisms`` without SASL, no ``tls`` without TLS."""
 
     mechanisms: tuple[str, ...]
     tls: SSLContext | None
@@ -52,10 +52,10 @@ class _Listener:
 
 
 class Security:
-    """The security of a cluster's listeners; SettingsError for settings that cannot work.
+    """The security of a cluster's listeners. Raises SettingsError for settings that cannot work.
 
-    ``protocols`` are the listeners' by name; ``configs`` those that the brokers have besides what
-    they were given.
+    ``protocols`` are the listeners' security protocols by name. ``configs`` are those that the
+    brokers have in addition to the user's.
     """
 
     def __init__(
@@ -84,24 +84,24 @@ class Security:
     def accept(
         self, service: Service, views: Views, node: Node, listener: Listener
     ) -> asyncio.BufferedProtocol:
-        """The protocol of a socket that a listener accepted."""
+        """The asyncio protocol of a socket that a listener has accepted."""
         found = self._listeners.get(listener.name)
         if found is None:
             return NodeConnection(service, node, listener)
-        access = Access(
+        login = LoginRules(
             sasl=self._sasl(found, views, node.id) if found.mechanisms else None,
             limits=found.limits,
             login_s=found.login_s,
             failure_delay_s=found.failure_delay_s,
         )
-        connection = NodeConnection(service, node, listener, access)
+        connection = NodeConnection(service, node, listener, login)
         if found.tls is None:
             return connection
         names = None if found.mechanisms else found.names
         return TlsConnection(found.tls, connection, service.buffer, names)
 
     def _sasl(self, listener: _Listener, views: Views, node_id: int) -> SaslServer:
-        """The mechanisms of a listener; SCRAM's credentials are those that the broker knows of."""
+        """The SASL server of a listener, with the SCRAM credentials in the view of the broker."""
 
         def scram(mechanism: str, number: int) -> ScramLookup | None:
             if mechanism not in listener.mechanisms:

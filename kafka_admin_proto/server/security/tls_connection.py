@@ -1,7 +1,7 @@
-"""TLS of one accepted socket, between the socket and the connection that answers.
+"""TLS on one accepted socket, between the socket and the NodeConnection that answers.
 
-asyncio's own TLS closes the socket of a handshake that fails without the alert that tells the
-client why; here what OpenSSL has to say is written first.
+When a handshake fails, asyncio's own TLS closes the socket without sending the alert that gives the
+client the reason. Here the bytes that OpenSSL has to send are written first.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import asyncio
 import ssl
 from typing import TYPE_CHECKING, Any
 
-from kafka_admin_proto.server.network.trickle import ClientReads
+from kafka_admin_proto.server.network.paced_reads import ReadControl
 from kafka_admin_proto.server.security.subjects import NameRules, subject_of
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.network.connection import NodeConnection
 
-#: The alert internal_error, with which Java answers what is no TLS; OpenSSL says nothing.
+#: The alert internal_error, with which Java answers bytes that are not TLS. OpenSSL sends none.
 _NO_TLS = bytes.fromhex("15030300020250")
 _WANT = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
@@ -24,8 +24,8 @@ _WANT = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
     """The protocol of the socket, and the transport of ``inner``.
 
-    ``buffer`` is where bytes are read to, as the connection's are. ``names`` makes the principal of
-    the client's certificate; without them it is left to SASL.
+    Encrypted bytes are read into ``buffer``, which all connections share. ``names`` make a
+    principal of the client's certificate; without them SASL gives the principal.
     """
 
     def __init__(
@@ -39,54 +39,54 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         self._received, self._written = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._received, self._written, server_side=True)
         self._inner = inner
-        #: What the client's bytes are for: the connection, or what has taken its place.
+        #: The protocol that gets the decrypted bytes: ``inner``, or the one it handed over to.
         self._reader: asyncio.BufferedProtocol | asyncio.Protocol = inner
         self._buffer = buffer
         self._names = names
         self._socket: asyncio.Transport | None = None
-        self._reads = ClientReads(inner.service.trickle)
+        self._reading = ReadControl(inner.service.paced_reads)
         self._shaken = False
         self._paused = False
-        #: Whether the last bytes that came were no whole TLS record.
+        #: Whether the last bytes received end within a TLS record.
         self._partial = False
 
     # The protocol of the socket.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client is there, and the handshake comes first."""
+        """Start to read; the handshake comes first."""
         assert isinstance(transport, asyncio.Transport)
         self._socket = transport
-        self._reads.begin(transport)
+        self._reading.begin(transport)
         self._inner.connection_made(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is gone."""
-        self._reads.end()
+        """Pass the end of the socket on."""
+        self._reading.end()
         self._socket = None
         self._reader.connection_lost(exc)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the next bytes of the client go."""
+        """The buffer for the next bytes of the client."""
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Bytes of the client are there."""
+        """Decrypt these bytes of the client and pass them on."""
         before = self._partial or self._inner.unfinished_bytes > 0
         self._received.write(self._buffer[:nbytes])
         self._partial = True
         self._read()
         after = self._partial or self._inner.unfinished_bytes > 0
-        if before or after or self._reads.small_pieces:
-            self._reads.count(nbytes, whole=not before and not after)
+        if before or after or self._reading.small_pieces:
+            self._reading.count(nbytes, whole=not before and not after)
             if not self._paused:
-                self._reads.resume()
+                self._reading.resume()
 
     def eof_received(self) -> bool:
-        """The client sends no more; the socket is closed."""
+        """The client sends no more bytes: False lets asyncio close the socket."""
         return False
 
     def pause_writing(self) -> None:
-        """The client does not read."""
+        """The client does not read its answers."""
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:
@@ -107,14 +107,14 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         self._flush()
 
     def close(self) -> None:
-        """Send what is written, say that it was all, and close the socket."""
+        """Send the bytes that are written and the alert close_notify, then close the socket."""
         if self._socket is None:
             return
         if self._shaken:
             try:
                 self._tls.unwrap()
             except (*_WANT, ssl.SSLError):
-                pass  # the answer to it is not waited for
+                pass  # the client's own close_notify is not waited for
         self._flush()
         if self._socket is not None:
             self._socket.close()
@@ -125,32 +125,32 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
             self._socket.abort()
 
     def is_closing(self) -> bool:
-        """Whether nothing is read any more."""
+        """Whether the socket is closed or about to be."""
         return self._socket is None or self._socket.is_closing()
 
     def pause_reading(self) -> None:
-        """Leave what comes where it is."""
+        """Stop reading until ``resume_reading``."""
         self._paused = True
-        self._reads.pause()
+        self._reading.pause()
 
     def resume_reading(self) -> None:
-        """Read on, what was decrypted already too."""
+        """Read again, bytes that are received and not decrypted yet included."""
         self._paused = False
         if self._socket is not None:
-            self._reads.resume()
+            self._reading.resume()
             asyncio.get_running_loop().call_soon(self._read)
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
-        """Let another protocol have what else the client sends, and the end."""
+        """Give later bytes of the client, and the end of the socket, to another protocol."""
         assert isinstance(protocol, asyncio.BufferedProtocol | asyncio.Protocol)
         self._reader = protocol
 
     def get_write_buffer_size(self) -> int:
-        """Bytes that wait for the client."""
+        """Bytes that the socket has not sent yet."""
         return 0 if self._socket is None else self._socket.get_write_buffer_size()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """What the socket says. The socket itself is not for others: its bytes are TLS."""
+        """As of the socket's transport; "socket" is hidden, since its bytes are encrypted."""
         if self._socket is None or name == "socket":
             return default
         return self._socket.get_extra_info(name, default)
@@ -158,7 +158,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
     # TLS.
 
     def _read(self) -> None:
-        """The handshake, then what the client sent, as far as it has come."""
+        """Go on with the handshake, then decrypt the complete records."""
         try:
             if not self._shaken:
                 self._tls.do_handshake()
@@ -177,14 +177,14 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
                     self._reader.data_received(bytes(self._buffer[:count]))
         except _WANT:
             self._flush()
-        except ssl.SSLError:  # no TLS, or not the client's right certificate: an alert goes out
+        except ssl.SSLError:  # not TLS, or a certificate that is not trusted
             if not self._flush() and self._socket is not None:
                 self._socket.write(_NO_TLS)
             if self._socket is not None:
                 self._socket.close()
 
     def _enter(self) -> None:
-        """Tell the connection who the client is by its certificate."""
+        """Authenticate the client by its certificate, where a principal is made of it."""
         if self._names is None:
             return
         certificate = self._tls.getpeercert(binary_form=True)
@@ -198,7 +198,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
             self._inner.authenticated(f"User:{name}")
 
     def _flush(self) -> bool:
-        """Write what OpenSSL has to say; whether that was anything."""
+        """Write the bytes that OpenSSL has to send; whether there were any."""
         data = self._written.read()
         if data and self._socket is not None:
             self._socket.write(data)

@@ -89,23 +89,23 @@ def test_requests_that_do_not_come_in_full_are_bounded() -> None:
     with SyncCluster(network_limits=limits) as cluster, connect(cluster) as good:
         service = cluster._cluster._service
         assert service is not None
-        guard = service.guard
+        limiter = service.limiter
         hostile = [connect(cluster) for _ in range(20)]
         start = (90 << 20).to_bytes(4, "big") + bytes(100_000)
         for each in hostile:
             each.sendall(start)
-        until(lambda: guard.unfinished_bytes > 0)
+        until(lambda: limiter.unfinished_bytes > 0)
         assert is_answered(good)
-        until(lambda: guard.unfinished_bytes >= 900_000)
+        until(lambda: limiter.unfinished_bytes >= 900_000)
 
         async def unfinished_bytes() -> int:
             """Between two turns of the server's loop; within one the limit may be exceeded."""
-            return guard.unfinished_bytes
+            return limiter.unfinished_bytes
 
         assert cluster._run(unfinished_bytes()) <= 1 << 20
         for each in hostile:
             each.close()
-        until(lambda: guard.unfinished_bytes == 0)
+        until(lambda: limiter.unfinished_bytes == 0)
 
 
 def test_answers_that_are_not_read_are_bounded() -> None:

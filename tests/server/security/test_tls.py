@@ -236,7 +236,7 @@ def test_a_client_that_sends_tls_byte_by_byte_is_read_in_turns_with_others(
     asks = frame(write_request(EVERYTHING, 12, 7))
     service = quick._cluster._service
     assert service is not None
-    trickle = service.trickle
+    paced_reads = service.paced_reads
     host, _, port = quick.addresses("TLS").rpartition(":")
     context = ssl.create_default_context(cafile=str(certificates.authority.file))
     received, written = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -270,9 +270,9 @@ def test_a_client_that_sends_tls_byte_by_byte_is_read_in_turns_with_others(
         def watched(count: int) -> bool:
             """Whether so many sockets are read in turns, by the time that the answer is here."""
             end_s = time.monotonic() + _SECONDS
-            while len(trickle._resume) != count and time.monotonic() < end_s:
+            while len(paced_reads._resume) != count and time.monotonic() < end_s:
                 time.sleep(0.001)
-            return len(trickle._resume) == count
+            return len(paced_reads._resume) == count
 
         until_done(client.do_handshake, 1 << 16)
         assert answered(len(asks), 1 << 16)

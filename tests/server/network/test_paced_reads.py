@@ -16,7 +16,7 @@ from kafka_admin_proto.messages import ApiVersionsRequest, MetadataRequest
 from kafka_admin_proto.protocol import FrameReader, frame, write_request
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.network.connection import NodeConnection
-from kafka_admin_proto.server.network.trickle import TrickleReads
+from kafka_admin_proto.server.network.paced_reads import PacedReads
 
 P = ParamSpec("P")
 
@@ -81,7 +81,7 @@ async def read_by_server(cluster: Cluster, count: int) -> None:
     service = cluster._service
     assert service is not None
     async with asyncio.timeout(_WAIT_S):
-        while service.guard.unfinished_bytes != count:
+        while service.limiter.unfinished_bytes != count:
             await asyncio.sleep(0.001)
 
 
@@ -95,9 +95,9 @@ async def answer(client: socket.socket) -> bytes:
                 return payload
 
 
-def trickle(cluster: Cluster) -> TrickleReads:
+def paced_reads(cluster: Cluster) -> PacedReads:
     assert cluster._service is not None
-    return cluster._service.trickle
+    return cluster._service.paced_reads
 
 
 @in_loop
@@ -119,12 +119,12 @@ async def test_a_turn_reads_few_of_many_that_send_byte_by_byte(
             turns.end()
             assert sum(turns.reads.values()) == (len(_ASKED) - 6) * len(peers)
             assert max(turns.reads.values()) <= _MOST_READS
-            assert len(trickle(cluster)._resume) == len(peers)
+            assert len(paced_reads(cluster)._resume) == len(peers)
             for peer in peers:  # the next requests are whole
                 peer.send(_ASKED)
             for peer in peers:
                 await answer(peer)
-            assert not trickle(cluster)._resume
+            assert not paced_reads(cluster)._resume
 
 
 @in_loop
@@ -135,9 +135,9 @@ async def test_a_client_that_goes_away_is_not_watched() -> None:
                 for peer in peers:
                     peer.send(_ASKED[index : index + 1])
                 await read_by_server(cluster, (index + 1) * len(peers))
-            assert len(trickle(cluster)._resume) == len(peers)
+            assert len(paced_reads(cluster)._resume) == len(peers)
         await read_by_server(cluster, 0)
-        assert not trickle(cluster)._resume
+        assert not paced_reads(cluster)._resume
         assert not any(node.connections for node in cluster._nodes.values())
 
 
@@ -161,7 +161,7 @@ async def test_a_client_that_is_held_waits_and_keeps_its_order() -> None:
 
 
 @in_loop
-async def test_large_pieces_of_large_requests_are_no_trickle() -> None:
+async def test_large_pieces_of_large_requests_are_read_at_once() -> None:
     names = [MetadataRequest.MetadataRequestTopic(name=f"topic-{each}") for each in range(200)]
     request = frame(write_request(MetadataRequest(names), 12, 7))
     async with Cluster() as cluster:
@@ -171,14 +171,14 @@ async def test_large_pieces_of_large_requests_are_no_trickle() -> None:
                     peer.send(request[start : start + 1000])
                     await asyncio.sleep(0.002)
                 await answer(peer)
-            assert not trickle(cluster)._resume
+            assert not paced_reads(cluster)._resume
 
 
 @in_loop
 async def test_without_epoll_clients_are_read_as_others_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kafka_admin_proto.server.network.trickle._HAS_EPOLL", False)
+    monkeypatch.setattr("kafka_admin_proto.server.network.paced_reads._HAS_EPOLL", False)
     async with Cluster() as cluster:
         with clients(cluster, 3) as peers:
             for each in _ASKED:
@@ -187,4 +187,4 @@ async def test_without_epoll_clients_are_read_as_others_are(
                 await asyncio.sleep(0.001)
             for peer in peers:
                 assert (await answer(peer))[:4] == bytes([0, 0, 0, 7])
-            assert not trickle(cluster)._resume
+            assert not paced_reads(cluster)._resume
