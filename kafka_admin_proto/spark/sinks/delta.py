@@ -175,6 +175,9 @@ class DeltaSink:
                 self._replace_days(table, replaced[table], _transaction(batch))
             elif files.get(table) or table == _LAST:
                 self._commit(table, files.get(table, ()), "append", _transaction(batch))
+        # The rows that tasks have staged are committed; a stream may run for months.
+        self.workspace.unstage()
+        self.workspace.stage()
 
     def maintain(self, batch: int, retain: timedelta | None = None) -> None:
         target_bytes = compaction_target_bytes(batch)

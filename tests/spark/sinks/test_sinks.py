@@ -131,6 +131,19 @@ def test_small_batches(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
+def test_staged_rows_go_with_their_batch(kind: str, tmp_path: Path) -> None:
+    with open_sink(kind, tmp_path) as sink:
+        sink.claim()
+        for number in range(3):
+            (sink.workspace.staging / "decoded").mkdir()
+            (sink.workspace.staging / "decoded" / "rows").touch()
+            sink.append({"frames": [write_batch(sink, "frames", [(None, "x")])]}, {}, number)
+            assert not list(sink.workspace.staging.iterdir())
+            assert list(sink.workspace.path.glob(".staging-*")) == [sink.workspace.staging]
+    assert not list(sink.workspace.path.glob(".staging-*"))
+
+
+@pytest.mark.parametrize("kind", FORMATS)
 def test_tables_are_replaced(kind: str, tmp_path: Path) -> None:
     for text in ("one", "two"):
         with open_sink(kind, tmp_path, mode="batch") as sink:
