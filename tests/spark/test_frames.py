@@ -19,7 +19,7 @@ from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.stream.batches import StreamEndedError, end_stream, stream_frames
 from tests.capture.test_request_log import entry, log4j
 from tests.helpers.profile import sample
-from tools.benchmarks.repeated import repeated
+from tools.benchmarks.repeated import cut, repeated
 
 pytestmark = pytest.mark.xdist_group("spark")
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -53,23 +53,6 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("rotated")
     repeated([ADMIN, CONTROLLER], folder / "whole", range(3))
     return cut(folder / "whole", folder, 4)
-
-
-def cut(whole: Path, folder: Path, count: int) -> list[Path]:
-    """The packets of a pcap file in so many files."""
-    data = whole.read_bytes()
-    whole.unlink()
-    header, packets, at = data[:24], [], 24
-    while at < len(data):
-        end = at + 16 + int.from_bytes(data[at + 8 : at + 12], "little")
-        packets.append(data[at:end])
-        at = end
-    names = []
-    for number in range(count):
-        share = packets[number * len(packets) // count : (number + 1) * len(packets) // count]
-        names.append(folder / f"{number}.pcap")
-        names[-1].write_bytes(header + b"".join(share))
-    return names
 
 
 @pytest.mark.parametrize("name", sample([ADMIN, CONTROLLER], 1), ids=lambda path: path.name)

@@ -43,6 +43,23 @@ def repeated(files: Sequence[Path], to: Path, times: range) -> None:
                 clock += span
 
 
+def cut(whole: Path, folder: Path, count: int) -> list[Path]:
+    """The packets of a pcap file in so many files."""
+    data = whole.read_bytes()
+    whole.unlink()
+    header, packets, at = data[:24], [], 24
+    while at < len(data):
+        end = at + 16 + int.from_bytes(data[at + 8 : at + 12], "little")
+        packets.append(data[at:end])
+        at = end
+    names = []
+    for number in range(count):
+        share = packets[number * len(packets) // count : (number + 1) * len(packets) // count]
+        names.append(folder / f"{number}.pcap")
+        names[-1].write_bytes(header + b"".join(share))
+    return names
+
+
 def size_of(files: Sequence[Path]) -> int:
     """The bytes that one repetition has, about."""
     return sum(len(_content(each)) for each in files)

@@ -15,9 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.tables.test_pipeline import by_one_process, frames_in
-from tests.spark.test_frames import cut
 from tests.spark.traffic import ADMIN, CONTROLLER
-from tools.benchmarks.repeated import repeated
+from tools.benchmarks.repeated import cut, repeated
 
 #: Each run is a process with a JVM of its own.
 pytestmark = [pytest.mark.xdist_group("spark kills"), pytest.mark.exhaustive]
