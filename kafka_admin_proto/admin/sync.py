@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from kafka_admin_proto.admin.alter.instructions import Duplicates, TopicAlteration
-    from kafka_admin_proto.admin.alter.planning import Reading
+    from kafka_admin_proto.admin.alter.planning import DraftReading
     from kafka_admin_proto.admin.alter.plans import AlterPlan
     from kafka_admin_proto.admin.caller import Broker, Reply
     from kafka_admin_proto.admin.drafts import Dialect
@@ -259,7 +259,7 @@ class SyncAdminClient(SyncSession):
         self,
         alterations: Iterable[TopicAlteration],
         *,
-        reading: Reading = "first",
+        reading: DraftReading = "first",
         duplicates: Duplicates = "refuse",
         seed: int | None = None,
         timeout: float | None = None,
@@ -297,7 +297,7 @@ class SyncAdminClient(SyncSession):
         self,
         alterations: Iterable[TopicAlteration],
         *,
-        reading: Reading = "first",
+        reading: DraftReading = "first",
         duplicates: Duplicates = "refuse",
         seed: int | None = None,
         timeout: float = 30.0,

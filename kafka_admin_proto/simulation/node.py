@@ -1,4 +1,4 @@
-"""What the world gives a node, and what it asks of one.
+"""The interface between a node and the world that runs it.
 
 A node does no input or output of its own: it gets requests, and sends, waits and notes by its
 context. A crash drops the object; what outlives it is what it wrote to its disk.

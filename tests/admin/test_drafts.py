@@ -21,6 +21,7 @@ from kafka_admin_proto.admin.sync import SyncAdminClient
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import Cluster, SyncCluster
+from tests.helpers.mistyped import mistyped
 
 #: Seconds for what is done at once, and for what is never done.
 _ENOUGH_S, _SHORT_S = 20.0, 0.3
@@ -281,9 +282,9 @@ async def test_what_a_draft_cannot_say_is_not_sent(dialect: Draft) -> None:
 
 @pytest.mark.parametrize("rules", ["shipped", "kip-4a"])
 @in_a_loop
-async def test_a_cluster_that_does_not_serve_the_draft(rules: Any) -> None:
+async def test_a_cluster_that_does_not_serve_the_draft(rules: str) -> None:
     """TopicMetadata v1 would be taken for its own Metadata v1."""
-    cluster = Cluster(1, rules=rules)
+    cluster = Cluster(1, rules=mistyped(rules))
     async with cluster, AdminClient(cluster.bootstrap_servers, dialect="kip-4b") as admin:
         for ask in COMMANDS["kip-4b"]:
             with pytest.raises(UnsupportedVersionError, match="kap serve --rules kip-4b"):
@@ -291,9 +292,8 @@ async def test_a_cluster_that_does_not_serve_the_draft(rules: Any) -> None:
 
 
 def test_no_such_draft() -> None:
-    wrong: Any = "kip-5"
     with pytest.raises(ValueError, match="it is 'kafka', 'kip-4a', 'kip-4b'"):
-        AdminClient("localhost:9092", dialect=wrong)
+        AdminClient("localhost:9092", dialect=mistyped("kip-5"))
 
 
 def test_without_asyncio() -> None:

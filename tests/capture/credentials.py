@@ -36,7 +36,7 @@ from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.cli.captures.decode import _table_row
 from kafka_admin_proto.cli.captures.explain import _cells, _hex_lines, _title, explanation_of
-from kafka_admin_proto.cli.captures.filters import Filter, Shown
+from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames
 from kafka_admin_proto.cli.captures.summary import summarise
 from kafka_admin_proto.cli.output import _cell
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
@@ -187,7 +187,7 @@ def read(packets: Sequence[Packet], *, bodies: Sequence[int] | None = None) -> l
 
 def outputs(frames: Sequence[DecodedFrame], *, mask: bool = True) -> Iterator[tuple[str, str]]:
     """What each output makes of the frames, by its name."""
-    shown = list(Shown(frames, Filter(), None, mask=mask))
+    shown = list(FilteredFrames(frames, Filter(), None, mask=mask))
     for name, options in [
         ("jsonl", {}),
         ("jsonl --raw", {"raw": True}),

@@ -2,7 +2,8 @@
 
 KIP-4's drafts proposed an AlterTopic request that never shipped, in two readings that differ; Kafka
 has CreatePartitions, AlterPartitionReassignments and IncrementalAlterConfigs instead.
-``planning`` turns an instruction (``instructions``) into steps (``plans``) by either reading.
+``planning`` turns an instruction (``instructions``) into steps (``plans``) by either reading;
+``operations.topics.alteration`` reads the topics' states and carries a plan out.
 docs/alter-topic.md has the tables of both.
 """
 

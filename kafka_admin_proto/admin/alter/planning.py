@@ -22,7 +22,7 @@ from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement import count_moves, place_new, regenerate
 
 #: The topic-commands draft of KIP-4, or its draft of errors and admin schema.
-Reading = Literal["first", "second"]
+DraftReading = Literal["first", "second"]
 
 #: More than all partitions of the largest clusters together.
 _MOST_PARTITIONS = 1_000_000
@@ -62,7 +62,7 @@ def plan_topic(
     state: TopicState | None,
     racks: Mapping[int, str | None],
     *,
-    reading: Reading = "first",
+    reading: DraftReading = "first",
     seed: int | None = None,
     elsewhere: Mapping[int, int] | None = None,
 ) -> TopicPlan:
@@ -71,7 +71,7 @@ def plan_topic(
     ``racks`` are the live brokers with their racks. Assignments are generated with ``seed``, or
     else one out of the topic's name, and ``elsewhere``, as ``placement.place_new`` takes them.
     """
-    if reading not in get_args(Reading):
+    if reading not in get_args(DraftReading):
         raise ValueError(f"reading is {reading!r}; it is 'first' or 'second'")
     name = alteration.name
     if state is None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.alter.instructions import Duplicates, TopicAlteration, once_each
-from kafka_admin_proto.admin.alter.planning import Reading
+from kafka_admin_proto.admin.alter.planning import DraftReading
 from kafka_admin_proto.admin.alter.plans import AlterPlan, AlterTopicStep, TopicPlan
 from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.drafts.caller import DraftCaller
@@ -29,7 +29,7 @@ from kafka_admin_proto.messages.kip_4b import alter_topic_request as second
 
 _NOTHING = -1
 #: Which of the two readings of ``admin.alter`` a draft is.
-_READINGS: Mapping[str, Reading] = {"kip-4a": "first", "kip-4b": "second"}
+_READINGS: Mapping[str, DraftReading] = {"kip-4a": "first", "kip-4b": "second"}
 #: What the admin schema says of an assignment alone, against its own table of commands.
 _IGNORED = "kip-4b does not take an assignment into account that comes without partitions"
 
@@ -41,7 +41,7 @@ class AlterDraftTopics(DraftCaller):
         self,
         alterations: Iterable[TopicAlteration],
         *,
-        reading: Reading = "first",
+        reading: DraftReading = "first",
         duplicates: Duplicates = "refuse",
         seed: int | None = None,
         timeout: float | None = None,
@@ -110,7 +110,7 @@ class AlterDraftTopics(DraftCaller):
         self,
         alterations: Iterable[TopicAlteration],
         *,
-        reading: Reading = "first",
+        reading: DraftReading = "first",
         duplicates: Duplicates = "refuse",
         seed: int | None = None,
         timeout: float = 30.0,

@@ -211,7 +211,7 @@ def _with_offsets(described: Any, offsets: Any, ends: Any) -> list[Row]:
 
 
 def _end_errors(items: Sequence[Row], ends: Any) -> list[Row]:
-    """An entry for each partition of a group whose lag is not known: where its log ends is not."""
+    """An entry for each partition whose lag is unknown because the end of its log is."""
     failed = {(each.topic, each.partition): each for each in ends if each.error}
     return [
         failures.entry(

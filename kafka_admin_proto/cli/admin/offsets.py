@@ -1,4 +1,4 @@
-"""``kap offsets``: of logs, and those that groups have committed."""
+"""``kap offsets``: offsets of logs, and those that groups have committed."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def delete_records(
 
 
 def _absent(group: Any) -> list[Row]:
-    """An entry for a group that is not there. Brokers before 4.0 describe it as dead."""
+    """An entry for a group that does not exist. Brokers before 4.0 describe it as dead."""
     error, message = group.error, group.message
     if error is None and group.state == "Dead":
         error, message = "GROUP_ID_NOT_FOUND", NO_SUCH_GROUP
@@ -308,7 +308,7 @@ def _absent(group: Any) -> list[Row]:
 
 
 def _with_members(group: str, count: int) -> str:
-    """What a coordinator means by UNKNOWN_MEMBER_ID when an administrator commits offsets."""
+    """The message for UNKNOWN_MEMBER_ID, a coordinator's answer where a group has members."""
     return (
         f"group {group} has {count} member{'s' * (count != 1)}, and only they may commit offsets; "
         f"stop them first: kap groups describe {group} --members lists them"

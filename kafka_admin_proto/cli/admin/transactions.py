@@ -1,4 +1,4 @@
-"""``kap transactions`` and ``kap producers``: who writes in transactions, and what hangs."""
+"""``kap transactions`` and ``kap producers``: transactions, also hanging ones, and producers."""
 
 from __future__ import annotations
 

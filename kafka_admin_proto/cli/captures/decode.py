@@ -10,7 +10,7 @@ import click
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import frame_record
-from kafka_admin_proto.cli.captures.filters import Shown
+from kafka_admin_proto.cli.captures.filters import FilteredFrames
 from kafka_admin_proto.cli.captures.inputs import Inputs, with_inputs
 from kafka_admin_proto.cli.captures.notices import Notices
 from kafka_admin_proto.cli.captures.summary import summarise
@@ -148,24 +148,24 @@ def _row(number: int, frame: DecodedFrame, options: _Options) -> dict[str, Any]:
     return row
 
 
-def _rows(frames: Shown, options: _Options) -> Iterator[dict[str, Any]]:
+def _rows(frames: FilteredFrames, options: _Options) -> Iterator[dict[str, Any]]:
     return (_row(number, frame, options) for number, frame in frames)
 
 
-def _write_json(frames: Shown, options: _Options) -> None:
+def _write_json(frames: FilteredFrames, options: _Options) -> None:
     write_json_array(_rows(frames, options))
 
 
-def _write_jsonl(frames: Shown, options: _Options) -> None:
+def _write_jsonl(frames: FilteredFrames, options: _Options) -> None:
     # With the engine, bodies become text without builtins in between.
     write_json_lines(_rows(frames, options | {"json_body": compiled is not None}))
 
 
-def _write_tsv(frames: Shown, options: _Options) -> None:
+def _write_tsv(frames: FilteredFrames, options: _Options) -> None:
     write_tsv(_rows(frames, options))
 
 
-def _write_table(frames: Shown, options: _Options) -> None:
+def _write_table(frames: FilteredFrames, options: _Options) -> None:
     page: list[tuple[int, DecodedFrame]] = []
     is_empty, has_header = True, False
     notices = Notices()
@@ -260,7 +260,7 @@ def _explain_not_decoded(name: str, kinds: dict[str, int]) -> None:
         click.echo(f"  {rest} × something else; --output json has all")
 
 
-_WRITERS: dict[str, Callable[[Shown, _Options], None]] = {
+_WRITERS: dict[str, Callable[[FilteredFrames, _Options], None]] = {
     "table": _write_table,
     "json": _write_json,
     "jsonl": _write_jsonl,

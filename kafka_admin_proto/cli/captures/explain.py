@@ -11,7 +11,7 @@ import click
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import frame_field_rows
 from kafka_admin_proto.capture.record_rows import with_records
-from kafka_admin_proto.cli.captures.filters import Shown
+from kafka_admin_proto.cli.captures.filters import FilteredFrames
 from kafka_admin_proto.cli.captures.inputs import Inputs, with_inputs
 from kafka_admin_proto.cli.captures.notices import Notices
 from kafka_admin_proto.cli.output import terminal
@@ -109,7 +109,7 @@ def explain_command(inputs: Inputs, html: str | None, records: bool, show_secret
     shown.finish()
 
 
-def _with_bytes(frames: Shown) -> Iterator[tuple[int, DecodedFrame]]:
+def _with_bytes(frames: FilteredFrames) -> Iterator[tuple[int, DecodedFrame]]:
     """The frames, of which the first is read at once; raises click.UsageError for a request log."""
 
     def check(frames: Iterator[tuple[int, DecodedFrame]]) -> Iterator[tuple[int, DecodedFrame]]:

@@ -17,7 +17,7 @@ from kafka_admin_proto.schema.catalog import catalog
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """What a frame must have to be shown; None stands for anything.
+    """The values that a frame must have to be shown; None stands for any value.
 
     ``since`` and ``until`` are microseconds since 1970, the first included.
     """
@@ -43,16 +43,16 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         return not self.errors_only or frame.error is not None or bool(frame.error_codes())
 
     def _is_connection(self, frame: DecodedFrame) -> bool:
-        """By its whole name, one of its ends, or the address of one."""
+        """Whether the filter names the connection, one of its ends, or the address of one."""
         ends = (frame.client or "", frame.server or "")
         names = (frame.connection, *ends, *(end.rpartition(":")[0] for end in ends))
         return self.connection in names
 
 
-class Shown:
-    """Numbers the frames from 1, gives those to show, and counts the problems among them.
+class FilteredFrames:
+    """Numbers the frames from 1, yields those that pass the filter, and counts their problems.
 
-    With ``mask`` they are as they may be shown; see `DecodedFrame.shown`.
+    ``mask`` hides secrets; see `DecodedFrame.shown`.
     """
 
     def __init__(

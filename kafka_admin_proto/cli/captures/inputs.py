@@ -26,8 +26,8 @@ from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.sources import FORMATS, read_frames
-from kafka_admin_proto.cli.captures.filters import Filter, Instant, Shown, api_keys
-from kafka_admin_proto.cli.captures.live import Live, LiveInput
+from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames, Instant, api_keys
+from kafka_admin_proto.cli.captures.live import LiveInput, WaitHook
 from kafka_admin_proto.cli.captures.progress import Progress
 from kafka_admin_proto.cli.logs.segments import SEGMENT, is_segment
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
@@ -75,7 +75,7 @@ class Inputs(msgspec.Struct, kw_only=True):
             if getattr(self, name) not in (None, False)
         ]
 
-    def frames(self, *, mask: bool, bodies: bool = True, silent: bool = False) -> Shown:
+    def frames(self, *, mask: bool, bodies: bool = True, silent: bool = False) -> FilteredFrames:
         """The frames to show; ``bodies`` False reads headers alone. Raises click.UsageError.
 
         ``mask`` hides secrets. ``silent``: nothing is written before the end, so that the progress
@@ -98,13 +98,13 @@ class Inputs(msgspec.Struct, kw_only=True):
         frames = read_frames(
             files, decoder, format=self.input_format, bodies=keys, opener=opener.open
         )
-        shown = Shown(progress.around(frames), wanted, self.only, mask=mask)
-        opener.live.on_wait = lambda: shown.on_wait()
+        shown = FilteredFrames(progress.around(frames), wanted, self.only, mask=mask)
+        opener.wait_hook.on_wait = lambda: shown.on_wait()
         return shown
 
     @property
     def _is_described(self) -> bool:
-        """Whether --api and --version say what the input is, and not what to show of it."""
+        """Whether --api and --version describe the input, and do not filter its frames."""
         return self.unit == "body" or self.direction == "response"
 
     def _decoder(self) -> FrameDecoder:
@@ -187,7 +187,7 @@ class _Opener:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._kept: dict[str, _KeptOpen] = {}
-        self.live = Live()
+        self.wait_hook = WaitHook()
 
     def open(self, name: str) -> BufferedReader:
         if name in self._kept:
@@ -196,18 +196,18 @@ class _Opener:
         if name != "-":
             if not stat.S_ISFIFO(os.stat(name).st_mode):
                 return BufferedReader(self._progress.open(name), SAMPLE_BYTES)
-            raw = LiveInput(name, self.live)
+            raw = LiveInput(name, self.wait_hook)
         else:
             # A look ahead of its own size: that of sys.stdin is too small to tell formats by.
             raw = sys.stdin.buffer
             if isinstance(getattr(raw, "raw", None), FileIO):
-                raw = LiveInput(os.dup(raw.fileno()), self.live)
+                raw = LiveInput(os.dup(raw.fileno()), self.wait_hook)
         self._kept[name] = _KeptOpen(raw, SAMPLE_BYTES)
         return self._kept[name]
 
 
 class _KeptOpen(BufferedReader):
-    """What was looked at is still to be read after the look."""
+    """A reader that stays open: the bytes that were peeked at are still to be read."""
 
     def __exit__(self, *_: object) -> None:
         pass

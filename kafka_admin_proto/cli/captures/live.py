@@ -1,4 +1,4 @@
-"""Inputs that may pause: standard input, pipes. What is known is shown before waiting for more."""
+"""Inputs that may pause (standard input, pipes): output is written before waiting for more."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from io import FileIO
 from typing import Any
 
 #: Bytes by which a format is detected; a pipe may deliver fewer at once.
-_ENOUGH = 24
+_FORMAT_BYTES = 24
 
 
-class Live:
-    """What is called before waiting, and whether Ctrl-C has ended the input."""
+class WaitHook:
+    """``on_wait`` is called before waiting for input; ``ended``: Ctrl-C has ended the input."""
 
     def __init__(self) -> None:
         self.on_wait: Callable[[], None] = _nothing
@@ -37,37 +37,37 @@ class Live:
 
 
 class LiveInput(FileIO):
-    """A file that lets show what there is before it waits for more."""
+    """A file that calls its hook, and flushes standard output, before it waits for more."""
 
-    def __init__(self, file: str | int, live: Live) -> None:
+    def __init__(self, file: str | int, hook: WaitHook) -> None:
         super().__init__(file)
-        self._live = live
+        self._hook = hook
         self._fresh = True
-        live.watch()
+        hook.watch()
 
     def readinto(self, buffer: Any) -> int | None:
         size = self._read(buffer)
         if self._fresh:
             self._fresh = False
             view = memoryview(buffer)
-            while size and size < _ENOUGH and (more := self._read(view[size:])):
+            while size and size < _FORMAT_BYTES and (more := self._read(view[size:])):
                 size += more
         return size
 
     def _read(self, buffer: Any) -> int:
-        live = self._live
-        live.on_wait()
+        hook = self._hook
+        hook.on_wait()
         sys.stdout.flush()
-        if live.ended:
+        if hook.ended:
             return 0
-        live.is_reading = True
+        hook.is_reading = True
         try:
             return super().readinto(buffer) or 0
         except KeyboardInterrupt:
-            live.ended = True
+            hook.ended = True
             return 0
         finally:
-            live.is_reading = False
+            hook.is_reading = False
 
 
 def _nothing() -> None:

@@ -1,4 +1,4 @@
-"""Problems of frames on standard error: each kind is said once, and at the end counted."""
+"""Problems of frames on standard error: the first of each kind, and counts at the end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Notices:
         click.echo(printable(f"frame {number}: {problem}"), err=True)
 
     def finish(self) -> None:
-        """Say how often each came again."""
+        """Write how often each kind came again."""
         for kind in self._kinds.values():
             if kind.count:
                 more = ", …" if kind.count > len(kind.numbers) else ""

@@ -1,4 +1,4 @@
-"""How far the reading of long files is: bytes and rate, on a terminal's standard error."""
+"""Progress of reading long files: bytes and rate, on a terminal's standard error."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class _Latencies:
         return self._largest if self._classes else None
 
 
-class _Group:
+class _ApiCounts:
     def __init__(self) -> None:
         self.requests = self.responses = self.forwarded = self.bytes = self.problems = 0
         self.latencies = _Latencies()
@@ -70,11 +70,11 @@ def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]
     have an error code, by its name; ``not_decoded`` those that were not read whole, by the kind of
     problem (see ``kind_of``), and SASL tokens, which have no api.
     """
-    groups: dict[tuple[int, int, str], _Group] = {}
+    groups: dict[tuple[int, int, str], _ApiCounts] = {}
     for _, frame in frames:
         key = -1 if frame.api_key is None else frame.api_key
         version = -1 if frame.api_version is None else frame.api_version
-        group = groups.setdefault((key, version, frame.api or ""), _Group())
+        group = groups.setdefault((key, version, frame.api or ""), _ApiCounts())
         group.add_not_decoded(frame)
         if frame.forwarded:  # counted with the Envelope, or where the client sent it
             group.forwarded += frame.direction == "request"
@@ -89,7 +89,7 @@ def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]
     return [_row(*key, groups[key]) for key in ordered]
 
 
-def _row(key: int, version: int, api: str, group: _Group) -> dict[str, Any]:
+def _row(key: int, version: int, api: str, group: _ApiCounts) -> dict[str, Any]:
     row: dict[str, Any] = {
         "api_key": None if key < 0 else key,
         "api": api or None,

@@ -12,7 +12,7 @@ from kafka_admin_proto.capture.upgrade import (
     unread_pieces,
     upgrade_headline,
 )
-from kafka_admin_proto.cli.captures.filters import Shown
+from kafka_admin_proto.cli.captures.filters import FilteredFrames
 from kafka_admin_proto.cli.output import (
     print_table,
     printable,
@@ -48,7 +48,7 @@ class KafkaRelease(click.ParamType[str]):
             self.fail(str(error), parameter, context)
 
 
-def show_upgrade(frames: Shown, target: str, output: str) -> None:
+def show_upgrade(frames: FilteredFrames, target: str, output: str) -> None:
     """Write a row for each client and api in question, and one for each client that is fine.
 
     Leaves with 1 where a client has to change, or where something could not be read.

@@ -173,7 +173,7 @@ def _policy(name: str | None) -> Any:
 def _allow_open_files() -> None:
     """As many connections as the system allows this process, as a JVM does by itself."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(ValueError, OSError):  # a limit that is none, where it cannot be had
+    with contextlib.suppress(ValueError, OSError):  # the system may refuse an unlimited number
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 

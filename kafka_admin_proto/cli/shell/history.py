@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kafka_admin_proto.wire.secrets import is_secret_name
 
-#: What stands in front of a value: name=value, "name":"value", --name value.
+#: The name in front of a value: name=value, "name":"value", --name value.
 _NAMED = re.compile(r"""([\w.\-]+)["']?\s*[=:]""")
 _OPTION = re.compile(r"--([\w-]+)")
 _WORD = re.compile(r"[\w.\-]+")

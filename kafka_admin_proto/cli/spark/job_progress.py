@@ -1,4 +1,4 @@
-"""How far Spark is: tasks done and to do, on standard error."""
+"""Progress of Spark's tasks, on standard error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-#: Seconds between two looks.
+#: Seconds between two reads of the tasks' status.
 _PAUSE = 0.5
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.spark.sinks.sink import Mode, TableSink
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-#: What lies beside a segment in the folder of a log, and is none.
+#: The names of files that lie beside segments in the folder of a log.
 _BESIDE_SEGMENTS = re.compile(
     r"(\.(index|timeindex|txnindex|snapshot|part)|"
     r"/(partition\.metadata|leader-epoch-checkpoint|quorum-state))$"
@@ -362,7 +362,7 @@ def _is_inside(out: str, name: str) -> bool:
 
 
 def _segments(names: Sequence[str]) -> list[str]:
-    """Those that are of the metadata log."""
+    """The inputs that are segments. Raises click.UsageError for one of another topic."""
     found = [name for name in names if is_segment(name)]
     for name in found:
         topic = topic_of(name)
@@ -374,7 +374,7 @@ def _segments(names: Sequence[str]) -> list[str]:
 
 
 def _without(names: Sequence[str], segments: Sequence[str]) -> list[str]:
-    """Those that are no segments, nor what a broker keeps beside them."""
+    """The inputs that are neither segments nor files that a broker keeps beside them."""
     logs = {name.rpartition("/")[0] for name in segments}
     return [
         name

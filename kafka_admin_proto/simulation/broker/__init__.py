@@ -1,4 +1,4 @@
-"""A broker without input and output: log directories, replicas, and what answers by topic id.
+"""A broker without input and output: log directories, replicas, and requests by topic id.
 
     disk = Disk(("d1", "d2"))
     broker = Broker(context, disk, TEXT)

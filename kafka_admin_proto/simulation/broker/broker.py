@@ -70,7 +70,7 @@ class Broker:
         return self.answer(request.body, request.version)
 
     def answer(self, body: Message, version: int) -> Message | None:
-        """What ``handle`` gives, for a body alone."""
+        """``handle`` for the body of a request alone."""
         state = self._state
         match body:
             case LeaderAndIsrRequest():
@@ -94,7 +94,7 @@ class Broker:
         raise TypeError(f"no broker here answers {body.message_name}")
 
     def state(self) -> dict[str, Any]:
-        """What the broker knows, and the folders on its disk."""
+        """The broker's metadata and replicas, and the folders on its disk."""
         state = self._state
         return {
             "broker_epoch": state.broker_epoch,

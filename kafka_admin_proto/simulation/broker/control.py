@@ -1,4 +1,4 @@
-"""What a controller asks of a broker: LeaderAndIsr, StopReplica, UpdateMetadata.
+"""A controller's requests to a broker: LeaderAndIsr, StopReplica, UpdateMetadata.
 
 ``ReplicaManager`` is the model for epochs and answers; the rules say where the text differs.
 """

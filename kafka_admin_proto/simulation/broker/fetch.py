@@ -12,7 +12,7 @@ from kafka_admin_proto.messages.fetch_response import (
 )
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.broker.replica import Replica
-from kafka_admin_proto.simulation.broker.sessions import Asked, Key, Session
+from kafka_admin_proto.simulation.broker.sessions import FetchedPartition, Key, Session
 from kafka_admin_proto.simulation.broker.state import BrokerState
 from kafka_admin_proto.simulation.broker.storage.log import Log
 from kafka_admin_proto.simulation.rules import UNKNOWN_TOPIC_OR_PARTITION
@@ -30,7 +30,7 @@ _FINAL_EPOCH, _INITIAL_EPOCH = -1, 0
 def fetch(broker: BrokerState, body: FetchRequest, version: int) -> Message:
     """The records, or an error for each partition."""
     by_id = version >= _IDS_SINCE
-    asked = {each.key: each for each in _asked(broker, body, by_id=by_id)}
+    asked = {each.key: each for each in _requested_partitions(broker, body, by_id=by_id)}
     sessions = broker.sessions.sessions
     if body.session_epoch in (_FINAL_EPOCH, _INITIAL_EPOCH):
         sessions.pop(body.session_id, None)
@@ -61,15 +61,17 @@ def fetch(broker: BrokerState, body: FetchRequest, version: int) -> Message:
     found = _read_all(broker, body, version, session.partitions.values())
     changed = [(each, data) for each, data in found if each.changed(data)]
     for each, data in changed:
-        if data.records:  # answered last next time
+        if data.records:  # it moves to the end of the next answer
             session.partitions[each.key] = session.partitions.pop(each.key)
     return FetchResponse(session_id=body.session_id, responses=_rows(changed, by_id=by_id))
 
 
-def _asked(broker: BrokerState, body: FetchRequest, *, by_id: bool) -> Iterable[Asked]:
+def _requested_partitions(
+    broker: BrokerState, body: FetchRequest, *, by_id: bool
+) -> Iterable[FetchedPartition]:
     for topic in body.topics:
         for partition in topic.partitions:
-            each = Asked(None if by_id else topic.topic, topic.topic_id, partition)
+            each = FetchedPartition(None if by_id else topic.topic, topic.topic_id, partition)
             if by_id:
                 each.topic = _name_of(broker, each)
             yield each
@@ -81,14 +83,14 @@ def _forgotten(body: FetchRequest, *, by_id: bool) -> Iterable[Key]:
             yield topic.topic_id, "" if by_id else topic.topic, index
 
 
-def _name_of(broker: BrokerState, each: Asked) -> str | None:
+def _name_of(broker: BrokerState, each: FetchedPartition) -> str | None:
     if broker.rules.ids_resolved_by == "metadata":
         return broker.metadata.name_of(each.topic_id)
     found = broker.hosted_by_id(each.topic_id, each.partition.partition)
     return found.partition[0] if isinstance(found, Replica) else None
 
 
-def _update(session: Session, asked: dict[Key, Asked], forgotten: Iterable[Key]) -> None:
+def _update(session: Session, asked: dict[Key, FetchedPartition], forgotten: Iterable[Key]) -> None:
     for key, each in asked.items():
         known = session.partitions.get(key)
         if known is None:
@@ -100,12 +102,14 @@ def _update(session: Session, asked: dict[Key, Asked], forgotten: Iterable[Key])
 
 
 def _read_all(
-    broker: BrokerState, body: FetchRequest, version: int, asked: Iterable[Asked]
-) -> list[tuple[Asked, PartitionData]]:
+    broker: BrokerState, body: FetchRequest, version: int, asked: Iterable[FetchedPartition]
+) -> list[tuple[FetchedPartition, PartitionData]]:
     return [(each, _read(broker, body, version, each)) for each in asked]
 
 
-def _read(broker: BrokerState, body: FetchRequest, version: int, each: Asked) -> PartitionData:
+def _read(
+    broker: BrokerState, body: FetchRequest, version: int, each: FetchedPartition
+) -> PartitionData:
     """One partition. A follower of any version, and a consumer of an old one, need the leader."""
     rules, wanted = broker.rules, each.partition
     by_metadata = rules.ids_resolved_by == "metadata" or each.topic_id == ZERO_UUID
@@ -130,8 +134,10 @@ def _read(broker: BrokerState, body: FetchRequest, version: int, each: Asked) ->
     )
 
 
-def _log(broker: BrokerState, each: Asked, follower: int, *, leader_only: bool) -> Log | int:
-    """The log that is read, with the offset in it, or why there is none."""
+def _log(
+    broker: BrokerState, each: FetchedPartition, follower: int, *, leader_only: bool
+) -> Log | int:
+    """The log to read, which has the offset, or the error code."""
     wanted = each.partition
     replica = _replica(broker, each)
     if isinstance(replica, int):
@@ -149,8 +155,8 @@ def _log(broker: BrokerState, each: Asked, follower: int, *, leader_only: bool) 
     return log
 
 
-def _replica(broker: BrokerState, each: Asked) -> Replica | int:
-    """Whose records are asked for, or why there are none."""
+def _replica(broker: BrokerState, each: FetchedPartition) -> Replica | int:
+    """The replica that the request names, or the error code."""
     rules, index = broker.rules, each.partition.partition
     if rules.ids_resolved_by == "replicas" and each.topic_id != ZERO_UUID:
         return broker.hosted_by_id(each.topic_id, index)
@@ -167,7 +173,7 @@ def _error(index: int, code: int) -> PartitionData:
 
 
 def _rows(
-    found: Iterable[tuple[Asked, PartitionData]], *, by_id: bool
+    found: Iterable[tuple[FetchedPartition, PartitionData]], *, by_id: bool
 ) -> list[FetchableTopicResponse]:
     rows: list[FetchableTopicResponse] = []
     for each, data in found:

@@ -1,4 +1,4 @@
-"""What a broker knows of the cluster: Kafka's ZkMetadataCache, filled by UpdateMetadata."""
+"""A broker's metadata of the cluster: Kafka's ZkMetadataCache, filled by UpdateMetadata."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class MetadataCache:
         self.live_brokers = live_brokers
 
     def deletions_before(self, topics: list[TopicUpdate]) -> list[TopicUpdate]:
-        """What a full update of a KRaft controller forgets, as deletions to be taken in before it.
+        """The topics that a KRaft controller's full update leaves out, as deletions to apply first.
 
         As shipped: topics by their ids, and of topics that stay the new partitions.
         """

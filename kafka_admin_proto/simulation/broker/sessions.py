@@ -13,18 +13,18 @@ from kafka_admin_proto.schema.scalars import ZERO_UUID
 _SESSIONS = 1000
 _LARGEST_EPOCH = (1 << 31) - 1
 
-#: What a session knows a partition by: the id, or the name where the request had no ids.
+#: The key of a partition in a session: the topic's id, or its name in requests without ids.
 Key = tuple[UUID, str, int]
 
 
 @dataclass(slots=True)
-class Asked:
-    """A partition of a fetch. ``topic`` is None while no topic of that id is known."""
+class FetchedPartition:
+    """A partition in a Fetch request. ``topic`` is None while no topic of that id is known."""
 
     topic: str | None
     topic_id: UUID
     partition: FetchPartition
-    #: What the last response had; -1 at first and after an error.
+    #: The values in the last response; -1 at first and after an error.
     high_watermark: int = -1
     log_start_offset: int = -1
 
@@ -53,7 +53,7 @@ class Session:
 
     uses_ids: bool
     epoch: int = 1
-    partitions: dict[Key, Asked] = field(default_factory=dict)
+    partitions: dict[Key, FetchedPartition] = field(default_factory=dict)
 
     def next_epoch(self) -> None:
         self.epoch = 1 if self.epoch == _LARGEST_EPOCH else self.epoch + 1

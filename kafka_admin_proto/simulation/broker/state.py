@@ -1,4 +1,4 @@
-"""What a broker's handlers share; a crash loses all of it but the disk."""
+"""The state that a broker's handlers share; a crash loses all of it but the disk."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class BrokerState:
         return self.context.node_id
 
     def stale(self, controller_epoch: int, broker_epoch: int) -> int:
-        """Why a controller's request is not for this life of the broker; 0 if it is."""
+        """The error code of a request for another life of the broker; 0 for this one."""
         if not self.rules.epochs_compared:
             return 0
         if broker_epoch != UNKNOWN_BROKER_EPOCH and broker_epoch < self.broker_epoch:

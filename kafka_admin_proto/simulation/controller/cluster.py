@@ -1,4 +1,4 @@
-"""What all processes of a cluster are configured with, and the store's paths."""
+"""The configuration that all processes of a cluster share, and the store's paths."""
 
 from __future__ import annotations
 

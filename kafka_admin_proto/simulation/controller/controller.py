@@ -64,7 +64,7 @@ class Controller:
 
     def start(self) -> None:
         """Read the store, give ids to topics without one, and tell every broker everything."""
-        self._guarded(self._start)
+        self._while_active(self._start)
 
     def resign(self) -> None:
         """End the term: nothing more is sent, and clients that wait get NOT_CONTROLLER."""
@@ -91,7 +91,7 @@ class Controller:
             nonlocal result
             result = self._create(name, assignment, partitions, factor)
 
-        self._guarded(create)
+        self._while_active(create)
         return result
 
     def delete_topic(
@@ -102,13 +102,13 @@ class Controller:
         answer: Callable[[int], None],
     ) -> None:
         """Delete a topic by name or id; ``answer`` gets the error code, at once or later."""
-        answered = _Once(answer)
-        self._guarded(lambda: self._delete(name, topic_id, timeout_ms, answered))
+        answered = _FirstAnswer(answer)
+        self._while_active(lambda: self._delete(name, topic_id, timeout_ms, answered))
         if not self.active:
             answered(NOT_CONTROLLER)
 
     def state(self) -> dict[str, Any]:
-        """What the controller knows, as values of JSON."""
+        """The controller's state, as values of JSON."""
         topics = {name: topic.text_id for name, topic in sorted(self.topics.items())}
         return {
             "epoch": self.epoch,
@@ -130,8 +130,8 @@ class Controller:
         """Whether no request and no deletion is waiting."""
         return not self.deletions.pending and all(each.idle for each in self._queues.values())
 
-    def _guarded(self, call: Callable[[], None]) -> None:
-        """Call while the term lasts; a store that refuses has another controller, or ended ours."""
+    def _while_active(self, call: Callable[[], None]) -> None:
+        """Call if the term lasts. A StoreError means that there is another controller: resign."""
         if not self.active:
             return
         try:
@@ -147,7 +147,7 @@ class Controller:
                 if topic.topic_id is None:
                     topic.topic_id = new_topic_id(self._context.random)
                     self._store.write_id(topic)
-        self._session.watch(BROKERS_PATH, lambda path: self._guarded(self._brokers_changed))
+        self._session.watch(BROKERS_PATH, lambda path: self._while_active(self._brokers_changed))
         for name in self._session.children(DELETIONS_PATH):
             if name in self.topics:
                 self.deletions.add(self.topics[name], staged=True)
@@ -172,13 +172,13 @@ class Controller:
             self._queues[broker] = BrokerQueue(self._context, broker, epochs[broker], resend_ms)
         changed = self._elect(self.topics.values())
         for broker in started:
-            self._tell_everything(broker)
+            self._send_full_requests(broker)
         others = [broker for broker in self._live if broker not in started]
-        self._tell(changed, others)
+        self._send_changes(changed, others)
         self.deletions.run()
 
-    def _tell_everything(self, broker: int) -> None:
-        """A broker that starts, or meets a new controller, gets FULL."""
+    def _send_full_requests(self, broker: int) -> None:
+        """Send a broker that starts, or has a new controller, all metadata and a FULL request."""
         queue = self._queues[broker]
         everything = [(topic, list(topic.partitions)) for topic in self.topics.values()]
         self._update(queue, everything)
@@ -195,8 +195,8 @@ class Controller:
                 mine.append((topic, numbers))
         queue.add(self._builder.leader_and_isr(queue.broker_epoch, mine, FULL, self._live))
 
-    def _tell(self, parts: list[tuple[Topic, list[int]]], brokers: Iterable[int]) -> None:
-        """Tell brokers what has changed: everybody's metadata, and their own partitions.
+    def _send_changes(self, parts: list[tuple[Topic, list[int]]], brokers: Iterable[int]) -> None:
+        """Send brokers what has changed: the metadata, and the partitions that they host.
 
         Metadata goes first: a broker follows only a leader that it knows as live.
         """
@@ -217,7 +217,7 @@ class Controller:
         queue.add(self._builder.update_metadata(epoch, parts, live, deleted=False))
 
     def _elect(self, topics: Iterable[Topic]) -> list[tuple[Topic, list[int]]]:
-        """Elect where the live brokers ask for it; returns the partitions that changed."""
+        """Elect leaders where live brokers have changed; returns the partitions that changed."""
         changed = []
         for topic in topics:
             if self.deletions.staged(topic.name) is not None:
@@ -252,7 +252,7 @@ class Controller:
         self._store.create(topic, self.epoch)
         self.topics[name] = topic
         self._context.note("topic created", topic=name, topic_id=topic.text_id)
-        self._tell([(topic, list(topic.partitions))], self._live)
+        self._send_changes([(topic, list(topic.partitions))], self._live)
         return NONE, topic
 
     def _delete(
@@ -278,21 +278,21 @@ class Controller:
             self._session.create(f"{DELETIONS_PATH}/{topic.name}", b"", check=self._check)
             self._context.note("deletion staged", topic=topic.name, topic_id=topic.text_id)
             deletion = self.deletions.add(topic, staged=True)
-            self._forget(topic)
+            self._send_deletion(topic)
             self._wait(deletion, timeout_ms, answer)
             self.deletions.run()
 
     def _delete_at_once(self, topic: Topic) -> None:
-        """The new format: out of the store, and the name is free; replicas are collected later."""
+        """The new format: the topic leaves the store, its replicas are deleted afterwards."""
         self._store.delete(topic.name)
         del self.topics[topic.name]
         self._context.note("topic deleted", topic=topic.name, topic_id=topic.text_id)
         self.deletions.add(topic, staged=False)
-        self._forget(topic)
+        self._send_deletion(topic)
         self.deletions.run()
 
-    def _forget(self, topic: Topic) -> None:
-        """Have every broker take the topic out of what it tells clients."""
+    def _send_deletion(self, topic: Topic) -> None:
+        """Have every broker remove the topic from its metadata."""
         parts = [(topic, list(topic.partitions))]
         for queue in self._queues.values():
             epoch, live = queue.broker_epoch, self._live
@@ -304,7 +304,7 @@ class Controller:
 
     def _finish_staged(self, topic: Topic) -> bool:
         """The old format: the znodes go when the replicas have gone. False if the term is over."""
-        self._guarded(lambda: self._remove_staged(topic))
+        self._while_active(lambda: self._remove_staged(topic))
         return self.active
 
     def _remove_staged(self, topic: Topic) -> None:
@@ -313,8 +313,8 @@ class Controller:
         self.topics.pop(topic.name, None)
 
 
-class _Once:
-    """A client's answer, of which the first counts."""
+class _FirstAnswer:
+    """Answers a client once: later answers are dropped."""
 
     def __init__(self, answer: Callable[[int], None]) -> None:
         self._answer: Callable[[int], None] | None = answer
@@ -326,6 +326,6 @@ class _Once:
 
 
 def controller_data(node_id: int, now_ms: int) -> bytes:
-    """What ``/controller`` says."""
+    """The data of the znode ``/controller``."""
     data = {"version": 1, "brokerid": node_id, "timestamp": str(now_ms)}
     return json.dumps(data, separators=(",", ":")).encode()

@@ -51,7 +51,7 @@ _State = TypeVar(
 
 @dataclass(frozen=True, slots=True)
 class RequestBuilder:
-    """Whose requests these are: a controller in one epoch, under one protocol version."""
+    """Builds the requests of one controller, in its epoch and protocol version."""
 
     controller_id: int
     controller_epoch: int

@@ -44,7 +44,7 @@ class BrokerNode(Node, Protocol):
 
 
 class BrokerProcess:
-    """What the world runs for a broker id."""
+    """The node that the world runs for a broker id."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class BrokerProcess:
         self._open_session()
 
     def handle(self, request: Request) -> Message | None:
-        """Topics are the controller's, everything else the broker's."""
+        """Pass requests about topics to the controller, all others to the broker."""
         if self.broker.broker_epoch == _NOT_REGISTERED:
             raise ConnectionRefused
         if isinstance(request.body, CreateTopicsRequest):
@@ -84,7 +84,7 @@ class BrokerProcess:
         return state
 
     def resign(self) -> None:
-        """Give the controller's office up, so that the processes elect another."""
+        """Resign as controller, so that the processes elect another."""
         if self.controller is not None and self._session is not None:
             self.controller.resign()
             if not self._session.expired:

@@ -13,8 +13,8 @@ from kafka_admin_proto.values import Message
 class BrokerQueue:
     """Requests to a broker in one of its lives, in order, as Kafka's RequestSendThread sends them.
 
-    What has to reach the broker is sent again until it is answered. StopReplica is not: the
-    deletion that it is for is told, and retries by its own rule.
+    A request that has to reach the broker is sent again until it is answered. StopReplica is not:
+    its deletion gets the response, or None, and retries by its own rule.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What the frames of a trace say."""
+"""The bodies of a trace's frames: as JSON, as fields, and their errors."""
 
 from __future__ import annotations
 

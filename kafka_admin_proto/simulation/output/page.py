@@ -1,4 +1,4 @@
-"""A run as a sequence diagram: what is said between nodes, and what each of them knows then."""
+"""A run as a sequence diagram: the messages between nodes, and the nodes' states."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _Rows:
         self._sent: dict[tuple[int, int, bool], int] = {}
 
     def rows(self) -> Iterator[SequenceRow]:
-        """A state is shown from the row before it on: that is what has changed it."""
+        """A state is shown at the row before it, whose event has changed it."""
         waiting: SequenceRow | None = None
         states: dict[int, Mapping[str, Any]] = {}
         for event in self._trace.events:

@@ -9,7 +9,7 @@ from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.simulation.output.bodies import body_json
 from kafka_admin_proto.simulation.world.trace import NO_NODE, Trace, TraceEvent
 
-#: Of a table: ``receive`` repeats what ``send`` has said, states are for the page.
+#: The events of a table: ``receive`` would repeat ``send``, and states are for the page.
 COLUMNS = ("number", "ms", "event", "node", "peer", "message")
 _NOT_IN_TABLE = ("receive", "state")
 
@@ -45,16 +45,16 @@ def table_rows(trace: Trace) -> Iterator[list[str]]:
                 event.kind,
                 node_name(trace, event.node) or "",
                 node_name(trace, event.peer) or "",
-                _said(event, trace.dialect),
+                _event_text(event, trace.dialect),
             ]
 
 
 def node_name(trace: Trace, node: int) -> str | None:
-    """What a node is called; None for no node."""
+    """The name of a node; None for no node."""
     return None if node == NO_NODE else trace.names.get(node, f"node {node}")
 
 
-def _said(event: TraceEvent, dialect: str) -> str:
+def _event_text(event: TraceEvent, dialect: str) -> str:
     if event.frame is None:
         return event.text
     body = compact_json(body_json(event, dialect))

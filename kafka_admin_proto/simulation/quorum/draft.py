@@ -34,7 +34,7 @@ VoterRequest = vote.VoteRequest | begin.BeginQuorumEpochRequest | end.EndQuorumE
 
 
 class Answer(NamedTuple):
-    """What every response of a voter says; ``granted`` is of votes only."""
+    """The fields of every response of a voter; ``granted`` is of votes only."""
 
     error_code: int
     epoch: int
@@ -78,7 +78,7 @@ def topic_id_of(request: VoterRequest) -> UUID:
 
 
 def question_of(request: vote.VoteRequest) -> VoteQuestion:
-    """What the request asks."""
+    """The question of a Vote request."""
     (partition,) = request.topics[0].partitions
     log_end = LogEnd(partition.last_offset_epoch, partition.last_offset)
     return VoteQuestion(partition.candidate_epoch, partition.candidate_id, log_end)
@@ -114,7 +114,7 @@ def response(
 
 
 def answer_of(body: Message) -> Answer | None:
-    """What a response says; None for one without a partition, which another cluster sent."""
+    """The fields of a response; None without a partition, as another cluster answers."""
     assert isinstance(
         body,
         voted.VoteResponse | begun.BeginQuorumEpochResponse | ended.EndQuorumEpochResponse,
@@ -129,7 +129,7 @@ def answer_of(body: Message) -> Answer | None:
 def fetch_of(
     topic_id: UUID, replica_id: int, epoch: int, log_end: LogEnd, wait_ms: int
 ) -> fetch.FetchRequest:
-    """Ask the leader for what follows the own log."""
+    """The request for the records after the end of the own log."""
     partition = fetch.FetchPartition(
         current_leader_epoch=epoch,
         fetch_offset=log_end.offset,

@@ -52,8 +52,8 @@ class Fetching:
     # ---- the follower
 
     def follow(self) -> None:
-        """Fetch from the leader of the epoch, and doubt it after a time without an answer."""
-        self._doubt()
+        """Fetch from the leader of the epoch, which counts as lost without an answer in time."""
+        self._expect_leader()
         self._fetch(self._voter.quorum.leader_id, self._voter.topic_id)
 
     def find_leader(self) -> None:
@@ -62,7 +62,7 @@ class Fetching:
         self._asked_for_leader += 1
         self._fetch(voters[self._asked_for_leader % len(voters)], self._voter.topic_id)
 
-    def _doubt(self) -> None:
+    def _expect_leader(self) -> None:
         voter = self._voter
         if voter.is_voter:
             voter.wait(FETCH_TIMEOUT_MS, voter.run_for_election)
@@ -70,7 +70,7 @@ class Fetching:
             voter.wait(FETCH_TIMEOUT_MS, self._lose_leader)
 
     def _lose_leader(self) -> None:
-        """An observer has heard nothing of its leader: it looks for another one."""
+        """Without a leader in time an observer asks the voters for the new one."""
         self._voter.quorum.become_unattached(self._voter.quorum.epoch)
         self._voter.apply_role()
 
@@ -103,12 +103,12 @@ class Fetching:
         elif code != NONE:
             self._retry()
         else:
-            self._take(partition)
-            self._doubt()
+            self._apply_fetched(partition)
+            self._expect_leader()
             self._fetch(node_id, self._voter.topic_id)
 
-    def _take(self, partition: PartitionData) -> None:
-        """Cut off what the leader does not have, or append what it sent."""
+    def _apply_fetched(self, partition: PartitionData) -> None:
+        """Truncate the log where the leader's diverges, or append the records that it sent."""
         if partition.diverging_epoch.epoch >= 0:
             theirs = partition.diverging_epoch
             ours = self.log.end_of(theirs.epoch)
@@ -166,7 +166,7 @@ class Fetching:
         return self.log.assigned_topic_id is None
 
     def stop(self) -> None:
-        """Lead no more: who waits gets an answer."""
+        """Stop leading: Fetch requests that wait are answered."""
         if self._followers is None:
             return
         for node_id in self._followers.waiting():
@@ -211,7 +211,7 @@ class Fetching:
             self._context.respond(request, self._records(request))
 
     def _advance(self) -> None:
-        """Commit what a majority has, and tell those that wait."""
+        """Commit the records that a majority has, and answer Fetch requests that wait for them."""
         followers = self._followers
         assert followers is not None
         before = max(self.high_watermark, 0)

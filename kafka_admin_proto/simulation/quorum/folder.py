@@ -53,7 +53,7 @@ class MetadataFolder:
         })  # fmt: skip
 
     def saved(self) -> Saved | None:
-        """What ``quorum-state`` says; None where the voter has never saved anything."""
+        """The contents of ``quorum-state``; None where the voter has never written it."""
         data = self.files.get(QUORUM_STATE)
         if data is None:
             return None

@@ -1,4 +1,4 @@
-"""What a leader knows of those that fetch from it, in one epoch."""
+"""The followers of a leader in one epoch: their offsets, and their Fetch requests that wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Epochs, votes and leaders of one voter: what it may promise, and what it has promised.
+"""Epochs, votes and leaders of one voter: the rules of voting, and the votes it has given.
 
 The rules are KIP-595's; with ``prospective`` and ``VoteQuestion.pre_vote`` they are those that 4.3
 ships (KIP-996), which only ``shipped`` uses. Nothing is sent here and nothing waits.
@@ -45,7 +45,7 @@ class LogEnd(NamedTuple):
 
 
 class VoteQuestion(NamedTuple):
-    """What a Vote request asks, whatever its version."""
+    """The fields of a Vote request, of any version."""
 
     epoch: int
     candidate_id: int
@@ -55,7 +55,7 @@ class VoteQuestion(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """What outlives a crash, as the file ``quorum-state`` has it."""
+    """The state that outlives a crash, as the file ``quorum-state`` has it."""
 
     epoch: int = 0
     leader_id: int = NOBODY
@@ -212,5 +212,5 @@ class QuorumState:
         self._save(self.saved())
 
     def saved(self) -> Saved:
-        """What ``quorum-state`` has to say."""
+        """The state to write to ``quorum-state``."""
         return Saved(self.epoch, self.leader_id, self.voted_id, self.voted_directory_id)

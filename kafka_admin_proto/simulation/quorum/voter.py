@@ -85,7 +85,7 @@ class Voter:
         found = self._answer(body)
         self.apply_role()
         if isinstance(body, EndQuorumEpochRequest):
-            self._hurry(body)
+            self._run_sooner(body)
         return found
 
     def state(self) -> dict[str, Any]:
@@ -133,7 +133,7 @@ class Voter:
             code = self.quorum.begin_epoch(partition.leader_id, partition.leader_epoch)
         return draft.response(body, self.quorum, code)
 
-    def _hurry(self, body: EndQuorumEpochRequest) -> None:
+    def _run_sooner(self, body: EndQuorumEpochRequest) -> None:
         """The leader has resigned: run for election sooner, the best successor at once."""
         (partition,) = body.topics[0].partitions
         if self.quorum.role != "follower" or not self.is_voter:
@@ -151,7 +151,7 @@ class Voter:
     # ---- roles
 
     def apply_role(self) -> None:
-        """Do what a change of role, epoch or vote calls for; nothing where there was none."""
+        """Act on a change of role, epoch or vote; nothing where there was none."""
         quorum = self.quorum
         now = (quorum.role, quorum.epoch, quorum.leader_id, quorum.voted_id)
         if now == self._seen:
@@ -263,7 +263,7 @@ class Voter:
         self.wait(FETCH_TIMEOUT_MS, check)
 
     def resign(self) -> None:
-        """Give up leading, as a node does that ends in order; nothing where it does not lead."""
+        """Resign as a leader that is shut down in order; nothing where it does not lead."""
         if self.quorum.role == "leader":
             self._successors = self.fetching.successors()
             self.quorum.become_resigned()
@@ -332,7 +332,7 @@ class Voter:
         send(self.topic_id)
 
     def learn(self, code: int, epoch: int, leader_id: int) -> bool:
-        """Take epoch and leader out of a response; whether the response has no more to say."""
+        """Take epoch and leader out of a response; True where the response has nothing else."""
         if epoch < self.quorum.epoch:
             return True
         stale = epoch > self.quorum.epoch or code in (FENCED_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER)

@@ -41,7 +41,7 @@ _PRODUCE_TIMEOUT_MS = 1_000
 
 @dataclass(slots=True)
 class Call:
-    """A request of the client's, and what became of it."""
+    """A request of the client, and its result."""
 
     what: str
     topic: str
@@ -74,7 +74,7 @@ class Client:
         """Nothing to do before the first call."""
 
     def handle(self, request: Request) -> Message | None:
-        """Nobody asks a client."""
+        """A client gets no requests."""
         raise ValueError(f"node {request.source} sent {request.api} to a client")
 
     def state(self) -> dict[str, Any]:

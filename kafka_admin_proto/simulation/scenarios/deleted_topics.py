@@ -21,7 +21,7 @@ _RECORDS = 3
 
 
 def stale_read(seed: int, steps: int) -> World:
-    """A leader that has heard nothing of a deletion gives no record to who asks for the new topic.
+    """A leader that missed a deletion gives no record of the old topic to a read of the new one.
 
     Step 5 of the text says id0; it is id1 that B2 has heard of.
     """

@@ -1,4 +1,4 @@
-"""What holds in every world under the text's rules, whatever happens to it."""
+"""Invariants of every world under the text's rules, whatever happens to it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Hosted(NamedTuple):
 
 @dataclass(slots=True)
 class Invariants:
-    """Looks at a cluster now and then; each broken invariant is a sentence in ``broken``."""
+    """Checks a cluster when asked to; each broken invariant is a sentence in ``broken``."""
 
     cluster: Cluster
     broken: list[str] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Invariants:
         return found
 
     def check(self) -> None:
-        """What holds at any moment; call it after each step of a schedule."""
+        """Check what holds at any moment; call it after each step of a schedule."""
         topics = self.live_topics()
         self._check_ids(topics)
         self._check_disks(topics)

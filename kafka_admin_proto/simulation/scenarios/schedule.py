@@ -1,4 +1,4 @@
-"""Random schedules: what may happen to a cluster, in any order, and how it comes to rest."""
+"""Random schedules: events of a cluster in any order, and how the cluster comes to rest."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class Schedule:
         self.cluster.world.run(for_ms)
 
     def finish(self) -> None:
-        """Bring everything up and to rest, then check what holds then.
+        """Start all nodes, wait until they are at rest, and check the invariants.
 
         A deletion that was given up is left to the next FULL, so that a controller is elected.
         """

@@ -1,7 +1,7 @@
 """A store in ZooKeeper's place: znodes, sessions, ephemeral nodes and watches.
 
-Each operation is done at once and seen by all, as by ZooKeeper's leader. Watches are told a moment
-later, and so is a node whose session has ended: until then it believes that it still has one.
+Each operation is done at once and seen by all, as by ZooKeeper's leader. Watches are called a
+moment later, and so is a node whose session has ended: until then it acts as if it had one.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class Session:
     def expire(self, heard_after_ms: int = WATCH_DELAY_MS) -> None:
         """End the session: its ephemeral znodes go, and the node hears of it later.
 
-        Until then it takes itself for what it was, as a process does that was paused.
+        Until then it acts on its old state, as a process does that was paused.
         """
         if self.expired:
             return

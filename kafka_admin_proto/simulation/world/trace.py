@@ -1,4 +1,4 @@
-"""What happened in a world, event by event."""
+"""The trace of a world: every event of a run."""
 
 from __future__ import annotations
 

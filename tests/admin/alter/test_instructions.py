@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.admin.alter import TopicAlteration, once_each
 from kafka_admin_proto.admin.errors import InstructionError
+from tests.helpers.mistyped import mistyped
 
 NAMES = st.sampled_from("abc")
 
@@ -31,9 +30,8 @@ def test_several_instructions_for_a_topic_are_refused(names: list[str]) -> None:
 
 
 def test_duplicates_are_refused_or_the_last_counts() -> None:
-    wrong: Any = "first"
     with pytest.raises(ValueError, match="'refuse' or 'last'"):
-        once_each([], str, duplicates=wrong)
+        once_each([], str, duplicates=mistyped("first"))
 
 
 def test_no_value_of_a_credential_is_shown() -> None:

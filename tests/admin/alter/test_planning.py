@@ -19,9 +19,10 @@ from kafka_admin_proto.admin.alter import (
     TopicAlteration,
     TopicPlan,
 )
-from kafka_admin_proto.admin.alter.planning import Reading, TopicState, plan_topic
+from kafka_admin_proto.admin.alter.planning import DraftReading, TopicState, plan_topic
 from kafka_admin_proto.placement import count_moves
 from kafka_admin_proto.protocol.error_codes import error_code
+from tests.helpers.mistyped import mistyped
 from tests.placement.clusters import difference, is_spread, leader_counts, replica_counts
 
 RACKS: dict[int, str | None] = {1: "a", 2: "b", 3: "c"}
@@ -29,7 +30,9 @@ STATE = TopicState([[1, 2], [2, 3]], configs={"retention.ms": "1000"})
 DOC = Path(__file__).parents[3] / "docs" / "alter-topic.md"
 
 
-def plan(reading: Reading = "first", state: TopicState | None = STATE, **asked: Any) -> TopicPlan:
+def plan(
+    reading: DraftReading = "first", state: TopicState | None = STATE, **asked: Any
+) -> TopicPlan:
     return plan_topic(TopicAlteration("t", **asked), state, RACKS, reading=reading)
 
 
@@ -161,9 +164,8 @@ def test_a_topic_that_does_not_exist() -> None:
 
 
 def test_there_are_two_readings() -> None:
-    wrong: Any = "third"
     with pytest.raises(ValueError, match="'first' or 'second'"):
-        plan(wrong)
+        plan(mistyped("third"))
 
 
 # The second draft.
@@ -222,7 +224,7 @@ def test_second_errors_are_those_of_the_draft() -> None:
 
 
 @given(st.integers(0, 2**32), st.sampled_from(["first", "second"]))
-def test_steps_lead_to_what_was_asked(seed: int, reading: Reading) -> None:
+def test_steps_lead_to_what_was_asked(seed: int, reading: DraftReading) -> None:
     draw = random.Random(seed)
     brokers = draw.randint(1, 6)
     racks: dict[int, str | None] = {broker: draw.choice("ab") for broker in range(brokers)}

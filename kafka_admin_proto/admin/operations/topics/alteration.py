@@ -12,7 +12,7 @@ from kafka_admin_proto.admin.alter.instructions import (
     TopicAlteration,
     once_each,
 )
-from kafka_admin_proto.admin.alter.planning import Reading, plan_topic
+from kafka_admin_proto.admin.alter.planning import DraftReading, plan_topic
 from kafka_admin_proto.admin.alter.plans import (
     AddPartitionsStep,
     AlterPlan,
@@ -78,7 +78,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         self,
         alterations: Iterable[TopicAlteration],
         *,
-        reading: Reading = "first",
+        reading: DraftReading = "first",
         duplicates: Duplicates = "refuse",
         seed: int | None = None,
         timeout: float | None = None,
@@ -135,7 +135,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         self,
         alterations: Iterable[TopicAlteration],
         *,
-        reading: Reading = "first",
+        reading: DraftReading = "first",
         duplicates: Duplicates = "refuse",
         seed: int | None = None,
         timeout: float = 30.0,

@@ -57,7 +57,7 @@ class ClusterCommand(ScriptableCommand):
 
         shell: ShellState | None = ctx.obj
         settings, parameters = split_settings(ctx, None if shell is None else shell.settings)
-        if shell is not None:  # an output that was asked for stays
+        if shell is not None:  # the output that was asked for stays for later commands
             kept = msgspec.structs.replace(shell.settings, output=settings.output)
             shell.settings = kept
             shell.forget_names()

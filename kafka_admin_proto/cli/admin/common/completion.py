@@ -98,7 +98,7 @@ def _names(context: click.Context, kind: str, ask: _Ask) -> Iterable[str]:
     shell: ShellState | None = context.obj
     if shell is not None:
         return shell.names(kind, ask)
-    with contextlib.suppress(Exception):  # whatever it is, a prompt is no place to say so
+    with contextlib.suppress(Exception):  # completion at a prompt shows no errors
         settings, _ = split_settings(context)
         quiet = Settings(
             bootstrap_server=settings.bootstrap_server,

@@ -1,4 +1,4 @@
-"""Questions before what destroys data: asked on a terminal, refused without one."""
+"""Confirmation before data is destroyed: asked for on a terminal, refused without one."""
 
 from __future__ import annotations
 

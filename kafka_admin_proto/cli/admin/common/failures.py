@@ -14,7 +14,7 @@ from kafka_admin_proto.cli.admin.common.answer import Row
 
 #: Errors of a command that did not run: wrong usage, a question not answered with yes, Ctrl-C.
 USAGE, DECLINED, INTERRUPTED = "UsageError", "Declined", "Interrupted"
-#: No open transaction is where one was to be aborted.
+#: The error for an abort where no transaction is open.
 NO_TRANSACTION = "NoTransaction"
 
 #: Kafka's name of an error → what to do about it.
@@ -59,7 +59,7 @@ def incomplete(about: str, items: Iterable[Mapping[str, Any]], key: str = "name"
 
 
 def of_exception(error: BaseException) -> Row:
-    """The entry of what ended the whole command."""
+    """The entry for the exception that ended the command."""
     from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
 
     if isinstance(error, BrokerError):

@@ -1,4 +1,4 @@
-"""A command's way to the cluster: one client, opened when it is first needed.
+"""A command's connection to the cluster: one client, opened when it is first needed.
 
 A shell keeps the client between its commands; otherwise it is closed at the command's end.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Seconds for what comes when all of the time is over: 0 would mean not to wait.
+#: Seconds for a request after the deadline is over: 0 would mean not to wait.
 _LEAST_S = 0.001
 #: Seconds that names for completion stay good.
 _NAMES_AGE_S = 10.0
@@ -98,13 +98,13 @@ class ShellState:
         if time.monotonic() - since >= _NAMES_AGE_S:
             from kafka_admin_proto.cli.admin.common.completion import within
 
-            with contextlib.suppress(Exception):  # a prompt is no place to say what failed
+            with contextlib.suppress(Exception):  # completion at a prompt shows no errors
                 found = list(self.connection.ask(lambda client: within(ask(client))))
             self._names[kind] = time.monotonic(), found
         return found
 
     def forget_names(self) -> None:
-        """A command may have changed what there is."""
+        """Forget the names, which a command may have changed."""
         self._names.clear()
 
 

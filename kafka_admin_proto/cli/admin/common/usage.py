@@ -1,4 +1,4 @@
-"""What a script gets of a command line that cannot run: one object, as of any other failure."""
+"""The answer to a command line that cannot run: for scripts one object, as for any failure."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.request.effects import Effect, effect_of
 from kafka_admin_proto.cli.admin.request.fields import request_json, with_defaults
 
-#: Whichever: the request goes through the session below.
+#: Any will do: the request is sent by the client's session, not by operations.
 _OPERATIONS = ("topics.descriptions:DescribeTopics",)
 
 

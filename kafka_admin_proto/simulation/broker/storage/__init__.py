@@ -1,1 +1,1 @@
-"""What a broker keeps on its disk: log directories, logs, and when folders go."""
+"""A broker's disk: log directories, logs, and the deletion of folders."""

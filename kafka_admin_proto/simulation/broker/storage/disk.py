@@ -1,4 +1,4 @@
-"""What outlives a broker: log directories with a folder for each partition.
+"""A disk, which outlives its broker: log directories with a folder for each partition.
 
 A live folder is called ``apples-0``. Kafka renames it to ``apples-0.<32 hex digits>-delete`` when
 the partition is deleted, to ``…-stray`` when it is set aside, and ``…-future`` is a copy that is

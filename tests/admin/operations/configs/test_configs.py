@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -38,6 +37,7 @@ from kafka_admin_proto.messages.list_config_resources_response import ListConfig
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, FakeCaller
+from tests.helpers.mistyped import mistyped
 
 _INVALID_CONFIG = 40
 _IDS = st.sampled_from(["", "1", "2", "3"])
@@ -272,9 +272,8 @@ def test_what_has_configs() -> None:
 
 
 def test_mistakes_of_the_caller() -> None:
-    wrong: Any = "topics"
     with pytest.raises(ValueError, match="has no configs; there are topic, broker"):
-        ConfigResource(wrong)
+        ConfigResource(mistyped("topics"))
     with pytest.raises(ValueError, match="give its id"):
         ConfigResource("broker", "localhost")
     twice = [ConfigChange(resource=ConfigResource("topic", "a"))] * 2

@@ -34,6 +34,7 @@ from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, Handler
 from tests.admin.operations.partitions.fake_cluster import Cluster
+from tests.helpers.mistyped import mistyped
 
 REQUEST_TIMED_OUT, TOPIC_AUTHORIZATION_FAILED = 7, 29
 
@@ -275,9 +276,8 @@ def test_unclean_elections_need_brokers_from_2_4() -> None:
         assert await cluster.elect_leaders([("a", 0)])
         with pytest.raises(UnsupportedVersionError):
             await cluster.elect_leaders([("a", 0)], election="unclean")
-        wrong: Any = "clean"
         with pytest.raises(ValueError, match="'preferred' or 'unclean'"):
-            await cluster.elect_leaders(election=wrong)
+            await cluster.elect_leaders(election=mistyped("clean"))
 
     asyncio.run(run())
 

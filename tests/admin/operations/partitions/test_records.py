@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,6 +22,7 @@ from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call
 from tests.admin.operations.topics.fake_cluster import Topic, Topics, code
+from tests.helpers.mistyped import mistyped
 
 _PARTITIONS = st.lists(
     st.tuples(st.sampled_from(["a", "b", "none"]), st.integers(0, 3)), unique=True
@@ -134,10 +134,8 @@ def test_what_a_broker_cannot_be_asked() -> None:
 
 
 def test_mistakes_of_the_caller() -> None:
-    wrong: Any
     for wrong in ("newest", -1, True):
         with pytest.raises(ValueError, match="stands for no offset"):
-            asyncio.run(Client().list_offsets({("a", 0): wrong}))
-    wrong = "committed"
+            asyncio.run(Client().list_offsets({("a", 0): mistyped(wrong)}))
     with pytest.raises(ValueError, match="read_uncommitted, read_committed"):
-        asyncio.run(Client().list_offsets({}, isolation=wrong))
+        asyncio.run(Client().list_offsets({}, isolation=mistyped("committed")))
