@@ -21,7 +21,6 @@ from kafka_admin_proto.spark.sinks.data_files import (
     DataFile,
     DataFileWriter,
     Location,
-    write_data_file,
 )
 from kafka_admin_proto.spark.tables.days import dates_of
 from kafka_admin_proto.spark.tables.schemas import TABLES
@@ -66,34 +65,48 @@ class FrameWriter:
             waits = pc.is_in(pa.array(range(frames.num_rows)), value_set=pa.array(found.pending))
             named = named.filter(pc.invert(waits))
         self._used |= found.used
-        for day, part in _by_date(named):
+        self._take(named)
+        return pending
+
+    def add_named(self, frames: pa.RecordBatch, names: NamedTopics) -> None:
+        """Add frames when all names of the capture are known: none of them has to wait."""
+        self._take(_with_names(frames, names_in_frames(frames, names).column))
+
+    def _take(self, frames: pa.RecordBatch) -> None:
+        for day, part in by_date(frames, frames["date"]):
             self._waiting.setdefault(day, []).append(part)
             self._sizes[day] = self._sizes.get(day, 0) + part.nbytes
             if self._sizes[day] >= ROW_GROUP_BYTES:
                 self._write(day)
         while sum(self._sizes.values()) > _WAITING_BYTES:
             self._write(max(self._sizes, key=self._sizes.__getitem__))
-        return pending
 
     def finish(self) -> tuple[FrameFile | None, list[pa.RecordBatch]]:
         """The file, or else all frames, where they are too few for one."""
         if self._file is None and sum(self._sizes.values()) < _SMALL_FILE:
             return None, [part for parts in self._waiting.values() for part in parts]
+        return FrameFile(self.finish_file(), self._used), []
+
+    def finish_file(self) -> DataFile:
+        """The file with all frames, however few they are."""
         for day in list(self._waiting):
             self._write(day)
-        assert self._file is not None
-        self.close()
-        return FrameFile(self._file.result(), self._used), []
+        file = self._opened()
+        file.close()
+        return file.result()
 
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
 
     def _write(self, day: date | None) -> None:
+        del self._sizes[day]
+        self._opened().write(pa.Table.from_batches(self._waiting.pop(day), _SCHEMA))
+
+    def _opened(self) -> DataFileWriter:
         if self._file is None:
             self._file = DataFileWriter(self._location, "frames", _SCHEMA)
-        del self._sizes[day]
-        self._file.write(pa.Table.from_batches(self._waiting.pop(day), _SCHEMA))
+        return self._file
 
 
 def _with_names(frames: pa.RecordBatch, names: pa.Array) -> pa.RecordBatch:
@@ -102,23 +115,31 @@ def _with_names(frames: pa.RecordBatch, names: pa.Array) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
 
 
-def _by_date(frames: pa.RecordBatch) -> Iterator[tuple[date | None, pa.RecordBatch]]:
-    dates = pc.unique(frames["date"])
-    if len(dates) < 2:
+def by_date(
+    frames: pa.RecordBatch, dates: pa.Array
+) -> Iterator[tuple[date | None, pa.RecordBatch]]:
+    """The frames of each date; ``dates`` has the date of each row."""
+    found = pc.unique(dates)
+    if len(found) < 2:
         if frames.num_rows:
-            yield dates[0].as_py(), frames
+            yield found[0].as_py(), frames
         return
-    for day in dates:
-        here = pc.equal(frames["date"], day) if day.is_valid else pc.is_null(frames["date"])
+    for day in found:
+        here = pc.equal(dates, day) if day.is_valid else pc.is_null(dates)
         yield day.as_py(), frames.filter(here)
 
 
 def write_frame_file(
     location: Location, frames: Iterable[pa.RecordBatch], names: NamedTopics
 ) -> DataFile:
-    """Write frames that waited to one file, all names being known."""
-    named = (_with_names(batch, names_in_frames(batch, names).column) for batch in frames)
-    return write_data_file(location, "frames", _SCHEMA, named)
+    """Write frames that waited to one file, now that all names are known."""
+    writer = FrameWriter(location)
+    try:
+        for batch in frames:
+            writer.add_named(batch, names)
+        return writer.finish_file()
+    finally:
+        writer.close()
 
 
 def rewrite_frame_file(location: Location, name: str, names: NamedTopics) -> DataFile:

@@ -1,7 +1,7 @@
 """Rows on their way into tables: staged as tasks make them, then put together.
 
 A task writes most of the frames that it decodes to a file of the table, see `frame_files`. The
-others wait in a file of Arrow's, in batches of one date and api each; the rows of the other tables
+others wait in a file of Arrow's, in batches of one date each; the rows of the other tables
 are in a file for each. The task says what there is, and which packets name topics. When all tasks
 are done, all names are known, and the tables' files are written of what waited.
 """
@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import SparkContext
@@ -32,21 +30,21 @@ from kafka_admin_proto.spark.ingest.exchange import (
 )
 from kafka_admin_proto.spark.sinks.data_files import DataFile, Location
 from kafka_admin_proto.spark.tables.client_uses import USES, ClientUses
-from kafka_admin_proto.spark.tables.days import DAY_US, FIRST_DAY, LAST_DAY
+from kafka_admin_proto.spark.tables.days import dates_of
 from kafka_admin_proto.spark.tables.decode_flows import decode_chunks
 from kafka_admin_proto.spark.tables.derive import DERIVED
 from kafka_admin_proto.spark.tables.frame_files import (
     FrameFile,
     FrameWriter,
+    by_date,
     rewrite_frame_file,
     write_frame_file,
 )
 from kafka_admin_proto.spark.tables.schemas import DECODED, FRAMES, PROBLEMS, undated
 from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, NamedTopics, add_name, earliest
 
-#: The keys of groups of frames without a time, and without an api.
-NO_DATE, NO_API = "unknown", "none"
-_EPOCH = date(1970, 1, 1).toordinal()
+#: The date of groups of frames that have none.
+NO_DATE = "unknown"
 #: Bytes of frames that wait in memory, to be staged together.
 _WAITING_BYTES = 16 * 1024 * 1024
 #: Bytes of frames that waited which are one file of the table, and how many files each core has to
@@ -67,7 +65,7 @@ STAGED = {
 
 
 class Group(msgspec.Struct, frozen=True):
-    """A batch of a file: rows of one table, of frames those of one date and api.
+    """A batch of a file: rows of one table, of frames those of one date.
 
     ``bytes`` are those it takes in memory.
     """
@@ -75,7 +73,6 @@ class Group(msgspec.Struct, frozen=True):
     file: str
     number: int
     date: str
-    api: str
     rows: int
     bytes: int
     table: str = "frames"
@@ -216,8 +213,9 @@ class Stage:
     def _keep(self) -> None:
         """Stage the frames that wait."""
         if self._waiting:
-            for day, api, part in _by_key(pa.concat_batches(self._waiting)):
-                self._write("frames", part, day, api)
+            frames = pa.concat_batches(self._waiting)
+            for day, part in by_date(frames, dates_of(frames["ts"])):
+                self._write("frames", part, NO_DATE if day is None else str(day))
         self._waiting, self._waiting_bytes = [], 0
 
     def add_derived(self, table: str, row: dict[str, Any]) -> None:
@@ -237,7 +235,7 @@ class Stage:
             columns = [pa.array([row.get(f.name) for row in rows], f.type) for f in schema]
             self._write(table, pa.RecordBatch.from_arrays(columns, schema=schema))
 
-    def _write(self, table: str, rows: pa.RecordBatch, day: str = "", api: str = "") -> None:
+    def _write(self, table: str, rows: pa.RecordBatch, day: str = "") -> None:
         file = f"{self._name}-{table}.arrow"
         writer = self._writers.get(table)
         schema = _STAGED if table == "frames" else STAGED[table]
@@ -246,38 +244,11 @@ class Stage:
         number = self._counts.get(table, 0)
         self._counts[table] = number + 1
         writer.write_batch(rows.cast(schema))
-        group = Group(file, number, day, api, rows.num_rows, rows.nbytes, table)
+        group = Group(file, number, day, rows.num_rows, rows.nbytes, table)
         self._groups.append(group)
 
 
 _derived = msgspec.msgpack.Decoder(list[tuple[str, dict[str, Any]]])
-
-
-def _by_key(frames: pa.RecordBatch) -> Iterator[tuple[str, str, pa.RecordBatch]]:
-    """The frames of each date and api."""
-    days = np.floor_divide(frames["ts"].cast(pa.int64()).fill_null(_NO_TIME).to_numpy(), DAY_US)
-    apis = frames["api"].fill_null(NO_API).dictionary_encode()
-    codes = apis.indices.to_numpy()
-    order = np.lexsort((codes, days))
-    ordered = frames.take(pa.array(order))
-    days, codes = days[order], codes[order]
-    changes = np.flatnonzero((np.diff(days) != 0) | (np.diff(codes) != 0)) + 1
-    for start, end in zip([0, *changes], [*changes, len(order)], strict=True):
-        yield (
-            day_text(int(days[start])),
-            apis.dictionary[int(codes[start])].as_py(),
-            ordered.slice(start, end - start),
-        )
-
-
-_NO_TIME = -(1 << 63)
-
-
-def day_text(day: int) -> str:
-    """The date of a day since 1970."""
-    if not FIRST_DAY <= day <= LAST_DAY:
-        return NO_DATE
-    return str(date.fromordinal(day + _EPOCH))
 
 
 # What is made of them --------------------------------------------------------------------------
@@ -320,7 +291,7 @@ def _files(groups: Sequence[Group], cores: int) -> list[list[Group]]:
     most = max(min(_FILE_BYTES, _size(groups) // (cores * _FILES_OF_A_CORE)), _SMALL_FILE)
     files: list[list[Group]] = []
     size = 0
-    for each in sorted(groups, key=lambda group: (group.date, group.api, group.file, group.number)):
+    for each in sorted(groups, key=lambda group: (group.date, group.file, group.number)):
         if not files or size + each.bytes > most:
             files.append([])
             size = 0

@@ -1,4 +1,4 @@
-"""Frames by date and api in row groups, and these in files: nothing lost, whatever there is."""
+"""Frames by date in groups, and these in files: nothing lost, whatever there is."""
 
 from __future__ import annotations
 
@@ -39,28 +39,25 @@ def batch_of(rows: list[tuple[int | None, str | None, str]]) -> pa.RecordBatch:
 
 
 @given(st.lists(ROWS, max_size=4), st.sampled_from([1, 3000, 1 << 20]))
-def test_each_frame_is_in_a_group_of_its_day_and_api(
+def test_each_frame_is_in_a_group_of_its_day(
     batches: list[list[tuple[int | None, str | None, str]]], size: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(staging, "_WAITING_BYTES", size)
         staged = stage(map(batch_of, batches), folder, Location(f"{folder}/tables"))
         assert staged.files == []
-        found: Counter[tuple[str, str, str]] = Counter()
+        found: Counter[tuple[str | None, str]] = Counter()
         for group in staged.of("frames"):
             table = pa.ipc.open_file(group.file).get_batch(group.number)
             assert table.num_rows == group.rows
-            found.update((group.date, group.api, body) for body in table["body"].to_pylist())
+            found.update(zip(table["api"].to_pylist(), table["body"].to_pylist(), strict=True))
             micros = table["ts"].cast(pa.int64()).to_pylist()
             for ts in micros:
                 if group.date != staging.NO_DATE:
                     assert str(_day(ts)) == group.date
         assert len(list(Path(folder).iterdir())) <= 1
     rows = [row for batch in batches for row in batch]
-    assert sum(found.values()) == len(rows)
-    assert Counter((api, body) for _, api, body in found.elements()) == Counter(
-        (api or staging.NO_API, body) for _, api, body in rows
-    )
+    assert found == Counter((api, body) for _, api, body in rows)
 
 
 def _day(ts: int) -> date:
@@ -72,7 +69,6 @@ GROUPS = st.builds(
     file=st.sampled_from("ab"),
     number=st.integers(0, 1000),
     date=st.sampled_from(["unknown", "2026-01-31"]),
-    api=st.sampled_from(["Fetch", "Vote"]),
     rows=st.just(1),
     bytes=st.integers(1, 1 << 30),
 )
@@ -83,7 +79,5 @@ def test_files_have_each_group_once(groups: list[Group], cores: int) -> None:
     files = _files(groups, cores)
     assert sorted((g for file in files for g in file), key=str) == sorted(groups, key=str)
     for file in files:
-        assert file == sorted(
-            file, key=lambda group: (group.date, group.api, group.file, group.number)
-        )
+        assert file == sorted(file, key=lambda group: (group.date, group.file, group.number))
         assert len(file) == 1 or sum(g.bytes for g in file) <= staging._FILE_BYTES
