@@ -138,6 +138,7 @@ def _write_page(
 ) -> None:
     from kafka_admin_proto.render.plots import moment
     from kafka_admin_proto.render.report import Section, report_page
+    from kafka_admin_proto.spark.ingest.files import split_options
     from kafka_admin_proto.spark.report.sections import sections
 
     found: list[Section] = []
@@ -148,7 +149,8 @@ def _write_page(
     about = ["All times are UTC."]
     if since is not None or until is not None:
         about.append(f"Only from {moment(since) or 'the start'} to {moment(until) or 'the end'}.")
-    name = os.path.basename(folder.rstrip("/")) or folder
+    place, _ = split_options(folder)
+    name = os.path.basename(place.rstrip("/")) or folder
     text = "".join(report_page(f"Kafka traffic: {name}", about, found))
     try:
         with click.open_file(out, "w", encoding="utf-8") as file:
