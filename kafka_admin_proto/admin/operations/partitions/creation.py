@@ -139,14 +139,14 @@ async def send_new_partitions(
     for name in wanted:
         if name not in results:
             results[name] = failed(name, unanswered("topic"))
-    judged = {
+    checked = {
         name: await _check_invalid_partitions(caller, each, deadline)
         for name, each in results.items()
     }
     if validate_only or timeout <= 0:
-        return judged
-    timed_out = [each for each in judged.values() if each.error == REQUEST_TIMED_OUT]
-    return judged | {
+        return checked
+    timed_out = [each for each in checked.values() if each.error == REQUEST_TIMED_OUT]
+    return checked | {
         each.topic: each for each in await _wait_for_brokers(caller, timed_out, deadline)
     }
 

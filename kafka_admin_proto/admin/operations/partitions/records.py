@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Literal
 
@@ -12,7 +11,7 @@ from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
 from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
-from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -110,15 +109,20 @@ class RecordOperations(Caller):
         async def ask(
             broker: int, partitions: list[Partition], left: float
         ) -> dict[Partition, ListedOffset]:
-            topics: dict[str, list[ListOffsetsPartition]] = defaultdict(list)
-            for topic, number in partitions:
-                asked = ListOffsetsPartition(partition_index=number, timestamp=times[topic, number])
-                topics[topic].append(asked)
             request = ListOffsetsRequest(
                 replica_id=_CLIENT,
                 isolation_level=_LEVELS[isolation],
                 topics=[
-                    ListOffsetsTopic(name=name, partitions=each) for name, each in topics.items()
+                    ListOffsetsTopic(
+                        name=topic,
+                        partitions=[
+                            ListOffsetsPartition(
+                                partition_index=number, timestamp=times[topic, number]
+                            )
+                            for number in numbers
+                        ],
+                    )
+                    for topic, numbers in by_topic(partitions).items()
                 ],
                 timeout_ms=wire_timeout_ms(left),
             )
@@ -162,15 +166,18 @@ class RecordOperations(Caller):
         async def ask(
             broker: int, partitions: list[Partition], left: float
         ) -> dict[Partition, DeletedRecords]:
-            topics: dict[str, list[DeleteRecordsPartition]] = defaultdict(list)
-            for topic, number in partitions:
-                asked = DeleteRecordsPartition(
-                    partition_index=number, offset=offsets[topic, number]
-                )
-                topics[topic].append(asked)
             request = DeleteRecordsRequest(
                 topics=[
-                    DeleteRecordsTopic(name=name, partitions=each) for name, each in topics.items()
+                    DeleteRecordsTopic(
+                        name=topic,
+                        partitions=[
+                            DeleteRecordsPartition(
+                                partition_index=number, offset=offsets[topic, number]
+                            )
+                            for number in numbers
+                        ],
+                    )
+                    for topic, numbers in by_topic(partitions).items()
                 ],
                 timeout_ms=wire_timeout_ms(left),
             )

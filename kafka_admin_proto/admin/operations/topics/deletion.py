@@ -127,8 +127,8 @@ class DeleteTopics(Caller):
         )  # fmt: skip
         for item in stale:
             results[item] = again[_without_id(item)]
-        judged = [_check_absent(results[item], item, if_exists) for item in items]
-        return judged if timeout <= 0 else await _wait_for_brokers(self, judged, deadline)
+        checked = [_check_absent(results[item], item, if_exists) for item in items]
+        return checked if timeout <= 0 else await _wait_for_brokers(self, checked, deadline)
 
 
 async def _resolved(
@@ -289,7 +289,7 @@ def _check_absent(result: DeletedTopic, item: _TopicToDelete, if_exists: bool) -
         return msgspec.structs.replace(result, error=None, message=note)
     if if_exists:
         return msgspec.structs.replace(result, error=None, message="there was no such topic")
-    # No broker is known to have had it; one that has not heard of a new topic says the same.
+    # No broker is known to have had it; a broker without a new topic yet answers the same.
     found = note_lost_answer((result.error, result.message), result.repeated, result.error or "")
     return msgspec.structs.replace(result, message=found[1])
 

@@ -16,6 +16,7 @@ import msgspec
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.failures import failure, failure_of
 from kafka_admin_proto.admin.operations.common.metadata import slices
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.list_offsets_request import (
@@ -25,9 +26,6 @@ from kafka_admin_proto.messages.list_offsets_request import (
 )
 from kafka_admin_proto.messages.list_offsets_response import ListOffsetsResponse
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
-
-#: A topic and a partition.
-Partition = tuple[str, int]
 
 #: The replica id of ListOffsets that followers answer to, and the time that stands for the end.
 _DEBUGGING_REPLICA, _LATEST = -2, -1
@@ -111,12 +109,18 @@ async def _ends(
 ) -> dict[Partition, _End]:
     ends: dict[Partition, _End] = {}
     for some in slices(partitions, _PARTITIONS_PER_REQUEST):
-        topics: dict[str, list[ListOffsetsPartition]] = defaultdict(list)
-        for topic, index in some:
-            topics[topic].append(ListOffsetsPartition(partition_index=index, timestamp=_LATEST))
         request = ListOffsetsRequest(
             replica_id=_DEBUGGING_REPLICA,
-            topics=[ListOffsetsTopic(name=name, partitions=each) for name, each in topics.items()],
+            topics=[
+                ListOffsetsTopic(
+                    name=topic,
+                    partitions=[
+                        ListOffsetsPartition(partition_index=number, timestamp=_LATEST)
+                        for number in numbers
+                    ],
+                )
+                for topic, numbers in by_topic(some).items()
+            ],
         )
         try:
             reply = await caller.call(
