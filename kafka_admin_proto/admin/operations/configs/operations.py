@@ -7,4 +7,4 @@ from kafka_admin_proto.admin.operations.configs.describing import DescribeConfig
 
 
 class ConfigOperations(DescribeConfigs, AlterConfigs):
-    """Describe, alter, replace, and list what has configs."""
+    """Describe, alter and replace configs, and list the resources that have some."""

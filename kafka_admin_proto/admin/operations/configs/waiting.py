@@ -13,10 +13,10 @@ from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 async def every_broker_sees_configs(
     caller: Caller, wanted: Mapping[str, Mapping[str, str | None]], *, timeout: float
 ) -> dict[str, list[str]]:
-    """Like ``every_broker_sees``, for what is overridden in topics' configs.
+    """Like ``every_broker_sees``, for the configs that are set for topics themselves.
 
-    ``wanted`` has values by topic and config; None: not overridden. No value is shown: it may be a
-    secret.
+    ``wanted`` has values by topic and config, None for one that is not set. Sentences show no
+    value, which may be a secret.
     """
 
     async def find_missing(broker: int, asked: Sequence[str], left: float) -> dict[str, list[str]]:

@@ -121,18 +121,18 @@ async def _elect(
 async def _wait_for_brokers(
     caller: Caller, results: list[ElectedLeader], election: Election, deadline: Deadline
 ) -> list[ElectedLeader]:
-    fine = by_topic((each.topic, each.partition) for each in results if each.error is None)
+    elected = by_topic((each.topic, each.partition) for each in results if each.error is None)
 
     def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
         if topic is None:
             yield f"topic {name!r} is unknown"
             return
         there = {each.partition_index: each for each in topic.partitions}
-        for partition in fine[name]:
+        for partition in elected[name]:
             yield from _leader_fault(name, partition, there, election)
 
     try:
-        left = await every_broker_sees(caller, list(fine), missing, timeout=deadline.left)
+        left = await every_broker_sees(caller, list(elected), missing, timeout=deadline.left)
     except BrokerError as error:
         return [
             each

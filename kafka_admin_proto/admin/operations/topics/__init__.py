@@ -1,4 +1,4 @@
-"""Topics created, deleted, listed and described."""
+"""Topics: creating, deleting, listing, describing and altering them."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         controller has taken the steps.
         """
         deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
-        run = _Run(self, plan, deadline, timeout)
+        run = _PlanRun(self, plan, deadline, timeout)
         await run.validate()
         if not validate_only:
             await run.carry_out()
@@ -150,8 +150,8 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         return await self.run_alter_plan(plan, timeout=left, validate_only=dry_run)
 
 
-class _Run:
-    """A plan while it is carried out."""
+class _PlanRun:
+    """A plan that is carried out: the requests for its steps, and the result of each topic."""
 
     def __init__(
         self, caller: AlterOperations, plan: AlterPlan, deadline: Deadline, timeout: float
@@ -185,7 +185,7 @@ class _Run:
             self._record(name, found, "configs", taken=steps)
 
     def _record(self, name: str, found: Failure, what: str, *, taken: int) -> None:
-        """Note what became of the steps of one kind; a topic with an error has no more of them."""
+        """Note the result of a topic's steps of one kind; an error leaves its other steps undone."""
         error, message = found
         result = self.results[name]
         done = result.done + taken
@@ -197,7 +197,7 @@ class _Run:
             result, error=error, message=message or result.message, done=done
         )
 
-    def _fine(self) -> Iterator[AlteredTopic]:
+    def _without_error(self) -> Iterator[AlteredTopic]:
         """Topics with steps and without an error so far."""
         return (each for each in self.results.values() if each.error is None and each.steps)
 
@@ -214,7 +214,7 @@ class _Run:
                     step.name for step in _config_steps(each) if not isinstance(step, SetConfigStep)
                 ],
             )
-            for each in self._fine()
+            for each in self._without_error()
             if _config_steps(each)
         }
         if not changes:
@@ -230,7 +230,7 @@ class _Run:
     async def _create_partitions(self, *, validate_only: bool) -> dict[str, Failure]:
         wanted = {
             each.name: NewPartitions(each.name, step.count, step.assignments)
-            for each in self._fine()
+            for each in self._without_error()
             for step in each.steps
             if isinstance(step, AddPartitionsStep)
         }
@@ -247,7 +247,7 @@ class _Run:
     async def _reassign(self) -> dict[str, tuple[Failure, int]]:
         moves = {
             (each.name, step.partition): step.replicas
-            for each in self._fine()
+            for each in self._without_error()
             for step in each.steps
             if isinstance(step, ReassignStep)
         }
@@ -271,7 +271,7 @@ class _Run:
         return found
 
     async def wait(self) -> None:
-        taken = {each.name: each for each in self._fine()}
+        taken = {each.name: each for each in self._without_error()}
         partitions = [
             name for name, each in taken.items() if len(_config_steps(each)) < len(each.steps)
         ]

@@ -1,4 +1,4 @@
-"""Everything about topics that an admin client does, partitions and configs left out."""
+"""Creating, deleting, listing and describing topics, in one class."""
 
 from __future__ import annotations
 
