@@ -185,7 +185,7 @@ class _PlanRun:
             self._record(name, found, "configs", taken=steps)
 
     def _record(self, name: str, found: Failure, what: str, *, taken: int) -> None:
-        """Note the result of a topic's steps of one kind; an error leaves its other steps undone."""
+        """Note the result of steps of one kind; after an error the topic's other steps are left."""
         error, message = found
         result = self.results[name]
         done = result.done + taken
