@@ -140,6 +140,7 @@ fuzz-speed: $(ENGINE)
 
 bench-speed: $(ENGINE) $(PEERS)
 	$(RUN) -m tools.benchmarks.speed --write
+	$(RUN) -m tools.benchmarks.decode --write
 
 conformance: $(READY)
 	$(RUN) -m tools.oracles.conformance --write

@@ -19,6 +19,7 @@ from typing import Any
 
 from kafka_admin_proto.codec import Codec as MessageCodec
 from kafka_admin_proto.codec import codec
+from tools.benchmarks import decode
 from tools.benchmarks.compared_codecs import OURS, WORKLOADS, Workload, taking_part
 from tools.benchmarks.timing import time_of
 
@@ -128,7 +129,7 @@ def main() -> int:
             lines += rows(workload.name, found)
             print("\n".join(rows(workload.name, found)), flush=True)
     if arguments.write:
-        PAGE.write_text(page("\n".join(lines)), "utf-8")
+        PAGE.write_text(page("\n".join(lines)) + decode.written_section(), "utf-8")
     return 0
 
 
