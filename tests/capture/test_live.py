@@ -29,7 +29,8 @@ from tools.oracles import tshark
 from tools.oracles.comparison import as_java
 from tools.oracles.oracle import Decoded, JavaOracle
 from tools.traffic import captures
-from tools.traffic.captures import Capture
+from tools.traffic.brokers import PASSWORDS, SECRET_CONFIG
+from tools.traffic.capture_files import Capture
 
 pytestmark = [pytest.mark.xdist_group("live captures"), pytest.mark.exhaustive]
 
@@ -250,11 +251,11 @@ def test_passwords_are_not_shown() -> None:
     sasl = live("sasl")
     text = json.dumps([frame_record(each, raw=True) for each in sasl.frames])
     raw = b"".join(each.data for each in sasl.frames)
-    for secret in (captures.PASSWORDS["bob"], "wrong-password"):
+    for secret in (PASSWORDS["bob"], "wrong-password"):
         assert secret.encode() in raw
         for shown in (secret, secret.encode().hex(), base64.b64encode(secret.encode()).decode()):
             assert shown not in text
-    config = captures.SECRET_CONFIG
+    config = SECRET_CONFIG
     frames = [each for each in live("kraft").frames if config.encode() in each.data]
     # Between controllers it is in the records of the metadata log.
     assert {each.api for each in frames} == {"IncrementalAlterConfigs", "Envelope", "Fetch"}
@@ -264,20 +265,20 @@ def test_passwords_are_not_shown() -> None:
         assert shown not in kraft
 
 
-def test_strangers_are_named() -> None:
-    strangers = live("strangers")
-    assert [each.problem for each in strangers.frames if each.direction != "data"] == []
-    problems = sorted(str(each.problem) for each in strangers.frames)
+def test_other_protocols_are_named() -> None:
+    others = live("other_protocols")
+    assert [each.problem for each in others.frames if each.direction != "data"] == []
+    problems = sorted(str(each.problem) for each in others.frames)
     tls, http = problems
     assert "not Kafka: HTTP, " in http
     assert "encrypted: TLS 1.3 handshake, " in tls
     if reason := tshark.why_unavailable():
         skip_or_fail(reason)
-    capture = strangers.capture
+    capture = others.capture
     sizes: Counter[tshark.Connection] = Counter()
     for (connection, _), size in tshark.payload_sizes(capture.path, capture.ports).items():
         sizes[connection] += size
-    assert sizes == {tshark.connection_of(each): each.size for each in strangers.frames}
+    assert sizes == {tshark.connection_of(each): each.size for each in others.frames}
 
 
 def test_the_request_log_says_what_the_capture_shows(recorded: Live) -> None:
@@ -312,7 +313,7 @@ def sasl_secrets(frames: list[DecodedFrame]) -> list[bytes]:
     """The passwords in a capture of logins, and what of SCRAM proves them."""
     tokens = [each.data for each in frames if each.is_token]
     tokens += [getattr(each.body, "auth_bytes", None) or b"" for each in frames]
-    found = [captures.PASSWORDS["bob"].encode(), b"wrong-passwor"]  # other texts have "password"
+    found = [PASSWORDS["bob"].encode(), b"wrong-passwor"]  # other texts have "password"
     for token in tokens:
         for part in token.split(b","):
             if part[:2] in (b"s=", b"p=", b"v="):
