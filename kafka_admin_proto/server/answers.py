@@ -1,8 +1,8 @@
-"""Answers to requests, and those to questions kept as bytes until the cluster changes.
+"""Answers to requests; answers that only read are kept as bytes until the cluster changes.
 
-Clients of a test ask the same over and over: Metadata, ApiVersions. An answer that depends on the
-node, the question and the log alone is encoded once, and forgotten when the log goes on for those
-who answer it.
+Clients of a test send the same requests over and over: Metadata, ApiVersions. An answer that
+depends on the node, the request and the metadata log alone is encoded once. It is dropped when the
+view of the log that it was made from has new records.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from kafka_admin_proto.values import Message
 #: Metadata, ApiVersions, DescribeConfigs, ListPartitionReassignments, DescribeCluster,
 #: ListConfigResources, DescribeTopicPartitions.
 _QUESTIONS = frozenset({3, 18, 32, 46, 60, 74, 75})
-#: How often an answer in steps begins again because the cluster has changed before its end.
+#: How often an answer in steps starts again because the cluster has changed meanwhile.
 _TRIES = 3
-#: Bytes of answers that are kept at most, for each view.
+#: The most bytes of kept answers for each view of the log.
 _KEPT_BYTES = 16 << 20
 
 _Key = tuple[int | str | bytes, ...]
 
 
 class _Kept:
-    """The answers from one view; ``stamp`` is how far it was in the log."""
+    """Kept answers made from one view; ``stamp`` is the view's end offset at that time."""
 
     def __init__(self) -> None:
         self.stamp: tuple[int, int] = (-1, -1)
@@ -42,13 +42,13 @@ class _Kept:
         self.bytes = 0
 
     def forget(self, stamp: tuple[int, int]) -> None:
-        """Begin again, with a view that is there now."""
+        """Drop all answers: the view has changed."""
         self.bodies.clear()
         self.stamp, self.bytes = stamp, 0
 
 
 class Answers:
-    """What the nodes of a cluster answer, each from its view."""
+    """Answers requests for the nodes of a cluster, each from its view of the metadata log."""
 
     def __init__(self, views: Views) -> None:
         self._views = views
@@ -56,9 +56,9 @@ class Answers:
         self._kept: dict[View, _Kept] = {}
 
     def encoded(self, caller: Caller, request: Request) -> bytes | None:
-        """The body of a kept answer; None where there is none.
+        """The body of a kept answer; None if no answer is kept.
 
-        Raises ControllerUnavailable where a controller would have to answer.
+        Raises ControllerUnavailable if a controller has to answer and none is active.
         """
         view = self.view(caller, request)
         kept = self._kept.get(view)
@@ -71,10 +71,10 @@ class Answers:
         return kept.bodies.get(_key(view, caller, request))
 
     def answer(self, caller: Caller, request: Request) -> Answer | bytes:
-        """The answer of a node, its records appended: as bytes where they will be wanted again."""
+        """A node's answer, with its records appended; as bytes if it is kept for later requests."""
         view = self.view(caller, request)
         answer = respond(view, request.api_key, request.body, caller)
-        if view.quorum.available:  # else a broker could not create what Metadata asked for
+        if view.quorum.available:  # a Metadata request may create topics
             self.append(answer.records)
         if answer.records or request.api_key not in _QUESTIONS:
             return answer
@@ -85,9 +85,9 @@ class Answers:
     def in_steps(self, caller: Caller, request: Request) -> Generator[None, None, Answer]:
         """As ``answer`` for an api in ``IN_STEPS``, its records appended at the last step.
 
-        Whatever else is answered between two steps, the answer is one to the cluster as it is at
-        the end: it is made anew where that has changed, at last in one piece. A request that
-        quotas or policies hear of is answered once, so in one piece too.
+        Other requests may change the cluster between two steps. The answer is then made again,
+        so that it fits the cluster at its end; after some tries it is made in one piece. So is the
+        answer to a request that quotas or policies count, since these must see it once.
         """
         state = self._views.state
         policies = state.create_topic_policy or state.alter_config_policy
@@ -100,7 +100,7 @@ class Answers:
             stamp = view.end_offset, view.controller
             try:
                 answer = yield from respond_in_steps(view, request.api_key, request.body, caller)
-            except ApiFailure:  # a broker that it counted on is gone by now
+            except ApiFailure:  # a broker has ended between two steps
                 if stamp == (view.end_offset, view.controller):
                     raise
                 continue
@@ -116,9 +116,9 @@ class Answers:
         self._views.state.append(records)
 
     def view(self, caller: Caller, request: Request) -> View:
-        """The cluster as the one who answers has it: a broker, or the controller.
+        """The view that answers a request: that of the broker, or the controller's state.
 
-        Raises ControllerUnavailable where there is no controller.
+        Raises ControllerUnavailable if no controller is active.
         """
         if request.api_key in OF_BROKERS:
             return self._views.of(caller.node_id)
@@ -140,7 +140,7 @@ class Answers:
 
 
 def _key(view: View, caller: Caller, request: Request) -> _Key:
-    """What an answer depends on, beside the log: with an authorizer, on who asks too."""
+    """The parts of a request that decide its answer; with an authorizer the principal too."""
     if view.is_authorized:
         who = caller.principal, caller.host
         return (

@@ -1,4 +1,4 @@
-"""A cluster in this process: real sockets, brokers 1 to N, Kafka's own answers.
+"""A cluster in this process, with real sockets and brokers 1 to N, that answers as Kafka does.
 
     async with Cluster(brokers=3) as cluster:
         cluster.bootstrap_servers       # "127.0.0.1:40001,127.0.0.1:40002,127.0.0.1:40003"
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.topics.policies import AlterConfigPolicy, CreateTopicPolicy
 
 _RECEIVE_BYTES = 64 << 10
-#: What ``log.dirs`` says of a node whose log is in memory, with its id behind it.
+#: The ``log.dirs`` of a node whose log is in memory, without the node's id at its end.
 _NO_FOLDER = "/tmp/kafka-logs-"
-#: Whose letter a cluster goes by.
+#: The values of ``rules``.
 Rules = Literal["shipped", "kip-4", "kip-4a", "kip-4b"]
 _NOT_STARTED = "the cluster has not been started; enter it first"
-#: The listeners of a cluster without others.
+#: The listeners of a cluster by default.
 _LISTENERS = {"PLAINTEXT": "PLAINTEXT"}
 
 
@@ -181,21 +181,21 @@ class Cluster:
 
     @property
     def state(self) -> State:
-        """What the cluster's metadata log says."""
+        """The cluster's state, as its metadata log makes it."""
         if self._state is None:
             raise RuntimeError(_NOT_STARTED)
         return self._state
 
     @property
     def views(self) -> Views:
-        """What each broker knows of the cluster."""
+        """Each broker's view of the cluster."""
         if self._views is None:
             raise RuntimeError(_NOT_STARTED)
         return self._views
 
     @property
     def faults(self) -> Faults:
-        """Faults on request, to be added and removed in any thread, before the start too."""
+        """The faults of the cluster, added and removed in any thread, also before the start."""
         if self._faults is None:
             from kafka_admin_proto.server.faults.faults import Faults
 
@@ -217,7 +217,7 @@ class Cluster:
             views.delay(each, delay_s)
 
     async def start(self) -> None:
-        """Listen on every port. Raises OSError where one cannot be had."""
+        """Listen on every port. Raises OSError if a port cannot be bound."""
         nodes = [
             Node(node_id, [*self._node_listeners(index)])
             for index, node_id in enumerate(range(1, self._brokers + 1))
@@ -274,37 +274,37 @@ class Cluster:
                 policy.configure(state.static[state.controller])
 
     async def stop_broker(self, broker: int) -> None:
-        """End a node as SIGTERM does: what it leads moves first, then its clients are cut off."""
+        """Stop a node as SIGTERM does: other brokers lead first, then its clients are cut off."""
         await self._started.stop(self._node(broker).id)
 
     async def kill_broker(self, broker: int) -> None:
-        """End a node as SIGKILL does: it is fenced after ``broker.session.timeout.ms``."""
+        """Kill a node as SIGKILL does: it is fenced after ``broker.session.timeout.ms``."""
         await self._started.kill(self._node(broker).id)
 
     async def start_broker(self, broker: int) -> None:
         """Start a node that has ended, on its ports. It serves when this returns.
 
-        One that was killed is registered when its session is over. While the nodes that run are no
-        majority there is no controller, and this returns before the node serves. Raises OSError
-        where a port is taken by now.
+        A node that was killed is registered when its last session is over. While less than a
+        majority of the nodes runs there is no controller, and this returns before the node serves.
+        Raises OSError if a port is in use by now.
         """
         await self._started.start(self._node(broker).id)
 
     def fence_broker(self, broker: int) -> None:
-        """Let the controller take a broker for lost, though it runs, until it is unfenced."""
+        """Let the controller fence a broker, although it runs, until `unfence_broker`."""
         self._started.fence(self._node(broker).id)
 
     def unfence_broker(self, broker: int) -> None:
-        """Let a broker that was fenced be there again."""
+        """End the fencing of a broker."""
         self._started.unfence(self._node(broker).id)
 
     @property
     def broker_states(self) -> dict[int, BrokerState]:
-        """What each node does: it runs, is fenced, starts or has ended."""
+        """The state of each node: "running", "fenced", "starting" or "ended"."""
         return {each: self._started.state_of(each) for each in self._nodes}
 
     async def stop(self) -> None:
-        """Close every socket; nothing of the cluster is left."""
+        """Close every socket and file, and end all tasks of the cluster."""
         if self._lifecycle is not None:
             self._lifecycle.end()
         for node in self._nodes.values():
@@ -322,7 +322,7 @@ class Cluster:
             try:
                 if self.state.quorum.available:
                     fence(self.state)
-            except OSError as error:  # what was acknowledged is there all the same
+            except OSError as error:  # all acknowledged records are on disk nevertheless
                 print(f"the end is not in the metadata log: {error}", file=sys.stderr)
             finally:
                 self._log.close()
@@ -386,13 +386,13 @@ class Cluster:
         return state
 
     def _static(self, folders: Mapping[int, str]) -> dict[int, dict[str, str]]:
-        """What the properties file of each node would say; ``folders`` are their ``log.dirs``."""
+        """The configs of each node's properties file; ``folders`` are the ``log.dirs``."""
         listeners = {each.id: list(each.listeners.values()) for each in self._nodes.values()}
         racks = dict(zip(listeners, self._racks, strict=True)) if self._racks else {}
         return properties_of_nodes(listeners, folders, racks, self._configs)
 
     def _registered(self, node: Node) -> Registration:
-        """What a node registers with that had been registered before."""
+        """The registration of a node that was registered before."""
         return self._registration(node, self.state.cluster.brokers[node.id].directories[0])
 
     def _registration(self, node: Node, directory: UUID) -> Registration:

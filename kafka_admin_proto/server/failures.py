@@ -35,24 +35,24 @@ INVALID_UPDATE_VERSION = 95
 THROTTLING_QUOTA_EXCEEDED = 89
 UNKNOWN_TOPIC_ID = 100
 
-#: What INVALID_REQUEST says where a whole request is refused.
+#: The text of INVALID_REQUEST when a whole request is refused.
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the "
     "message was sent to an incompatible broker. See the broker logs for more details."
 )
-#: What the codes say where Kafka sends their own text.
+#: The texts of the codes, where Kafka sends them.
 NOT_AUTHORIZED = {
     TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
     GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
     CLUSTER_AUTHORIZATION_FAILED: "Cluster authorization failed.",
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Transactional Id authorization failed.",
 }
-#: What SECURITY_DISABLED says of changes.
+#: The text of SECURITY_DISABLED for changes of ACLs.
 NO_AUTHORIZER = "No Authorizer is configured."
 
 
 class ApiFailure(Exception):
-    """Kafka's code and message; a message of None is the code's own, which is not sent."""
+    """Kafka's error code and message; None stands for the code's text, which is not sent."""
 
     def __init__(self, code: int, message: str | None = None) -> None:
         super().__init__(code, message)
@@ -64,4 +64,4 @@ class ApiFailure(Exception):
 
 
 class ControllerUnavailable(Exception):
-    """A request is for the active controller, and there is none now."""
+    """A request needs the active controller, and no controller is active."""

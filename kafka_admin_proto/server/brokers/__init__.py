@@ -1,1 +1,1 @@
-"""Brokers that are several: views of the log, leaders on failure, starts and stops."""
+"""Several brokers: their views of the log, new leaders after failures, starts and stops."""

@@ -1,7 +1,7 @@
-"""Brokers stopped and started from outside the process: a socket that takes lines of text.
+"""The control socket, by which other processes stop and start brokers with lines of text.
 
-The socket is a file that only its owner can open. Each line is a command and gets one line back:
-"ok", what was asked for, or "error: " and a sentence.
+The socket is a file that only its owner can open. Each line is a command and is answered by one
+line: "ok", the requested values, or "error: " and a sentence.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kafka_admin_proto.server.cluster import Cluster
 
-#: Bytes of a line at most.
+#: The most bytes of a line.
 _LINE_BYTES = 4096
-#: Commands and what they take, as help has it.
+#: Commands with their arguments, as the help shows them.
 COMMANDS = {
     "status": "what each broker does, and who is the active controller",
     "stop BROKER": "end it as SIGTERM does: what it leads moves first",
@@ -40,7 +40,7 @@ COMMANDS = {
 async def control_socket(cluster: Cluster, path: Path) -> AsyncIterator[None]:
     """Take commands for a cluster at ``path``, which is removed at the end.
 
-    Raises OSError where there is a file that is no socket, or one that another process has.
+    Raises OSError if the path is another kind of file, or a socket that another process serves.
     """
     listening = _listening(path)
     writers: set[asyncio.StreamWriter] = set()
@@ -64,7 +64,7 @@ async def control_socket(cluster: Cluster, path: Path) -> AsyncIterator[None]:
 
 
 def send(path: Path, command: str) -> str:
-    """What a command is answered. Raises OSError where nobody answers."""
+    """Send a command; returns its answer. Raises OSError if no process serves the socket."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(path))
         connection.sendall(command.encode() + b"\n")
@@ -74,7 +74,7 @@ def send(path: Path, command: str) -> str:
 
 
 def _listening(path: Path) -> socket.socket:
-    """A socket that nobody but its owner can open; one that a crash has left is replaced."""
+    """A socket that only its owner can open; the socket of a crashed process is replaced."""
     if path.exists():
         if not stat.S_ISSOCK(path.stat().st_mode) or _is_served(path):
             raise OSError(errno.EADDRINUSE, "it is there already")

@@ -1,7 +1,7 @@
-"""The controllers of a cluster: one of those that run is active, while they are a majority.
+"""The controllers of a cluster: while a majority of them runs, one of them is active.
 
-Each node is a controller. Where the active one ends it resigns, and another one is elected at once;
-where it is killed the others notice after ``controller.quorum.fetch.timeout.ms``.
+Each node is a controller. When the active one is stopped, it resigns and another is elected at
+once. When it is killed, the others notice after ``controller.quorum.fetch.timeout.ms``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Controllers:
         self._election = Timers()
 
     def left(self, node: int, *, clean: bool) -> None:
-        """A node has ended or, without a warning, is gone."""
+        """A node was stopped, or killed without a warning to the others."""
         quorum = self._state.quorum
         self.running.discard(node)
         quorum.last_seen[node] = LastSeen(self._state.end_offset, time.time_ns() // 1_000_000)
@@ -56,7 +56,7 @@ class Controllers:
                 self._election.later(timeout_ms / 1000, self._elect)
 
     def came(self, node: int) -> None:
-        """A node runs again; with it there may be a majority."""
+        """A node runs again, which may make the running nodes a majority."""
         if self._log is not None:
             self._log.attach(node)
         had_majority = len(self.running) >= self._needed
@@ -66,7 +66,7 @@ class Controllers:
             self._elect()
 
     def end(self) -> None:
-        """Elect nobody any more."""
+        """Hold no more elections: the cluster has ended."""
         self._election.end()
 
     def _elect(self) -> None:

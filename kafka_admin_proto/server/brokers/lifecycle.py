@@ -1,7 +1,7 @@
-"""Nodes that end, are killed, start again and are fenced, and how the others find out.
+"""Stopping, killing, starting and fencing nodes, and when the other nodes notice it.
 
-A node is broker and controller in one. What follows for partitions is in ``brokers/replicas.py``,
-and for the controllers in ``brokers/controllers.py``.
+A node is broker and controller in one. ``brokers/replicas.py`` has the effects on partitions, and
+``brokers/controllers.py`` those on the controllers.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
     from kafka_admin_proto.server.network.node import Node
     from kafka_admin_proto.server.state import State
-#: What a node does. One that starts waits until a controller registers it.
+#: States of a node. A starting node waits until a controller registers it.
 BrokerState = Literal["running", "fenced", "starting", "ended"]
 
 
 @dataclass
 class _Ended:
-    """A node that does not serve: it ended, ``cleanly`` or not, and may be ``starting`` again."""
+    """A node that serves no clients: stopped (``cleanly``) or killed, and perhaps ``starting``."""
 
     cleanly: bool
     starting: asyncio.Future[None] | None = None
@@ -80,20 +80,20 @@ class Lifecycle:
                      replicas.elect_unclean)  # fmt: skip
 
     def runs(self, node: int) -> bool:
-        """Whether a node serves clients: it has been started, and has not ended."""
+        """Whether a node serves clients: it was started, and neither stopped nor killed."""
         return node not in self._ended
 
     def state_of(self, node: int) -> BrokerState:
-        """What a node does."""
+        """The state of a node."""
         ended = self._ended.get(node)
         if ended is not None:
             return "ended" if ended.starting is None else "starting"
         return "fenced" if self._state.cluster.brokers[node].fenced else "running"
 
     async def stop(self, node: int) -> None:
-        """End a node as SIGTERM does: others take what it leads, then its clients are cut off.
+        """Stop a node as SIGTERM does: other brokers lead first, then its clients are cut off.
 
-        Nothing happens to one that has ended.
+        A node that has ended stays as it is.
         """
         if self.runs(node) and self._can_fence(node):
             self._state.append(replicas.begin_controlled_shutdown(self._state, node))
@@ -101,15 +101,15 @@ class Lifecycle:
         await self._end(node, cleanly=True)
 
     async def kill(self, node: int) -> None:
-        """End a node as SIGKILL does: the others find out when its session is over."""
+        """Kill a node as SIGKILL does: the others notice when its session times out."""
         await self._end(node, cleanly=False)
 
     async def start(self, node: int) -> None:
         """Start a node that has ended, on its ports; it serves when this returns.
 
-        It is registered by the controller once its last session is over. Where too few controllers
-        run this returns before: the node serves when there are enough. Raises OSError where a port
-        is taken by now, and MetadataLogError where the node's log does not read any more.
+        The controller registers it when its last session is over. If too few controllers run,
+        this returns earlier, and the node serves once enough of them run. Raises OSError if a port
+        is in use by now, and MetadataLogError if the node's log cannot be read any more.
         """
         ended = self._ended.get(node)
         if ended is None or ended.starting is not None:
@@ -117,7 +117,7 @@ class Lifecycle:
         self._nodes[node].bind()
         try:
             self._controllers.came(node)
-        except BaseException:  # its log does not read, say
+        except BaseException:  # its log cannot be read, for example
             self._nodes[node].release()
             raise
         starting = ended.starting = asyncio.get_running_loop().create_future()
@@ -126,18 +126,18 @@ class Lifecycle:
             await starting
 
     def fence(self, node: int) -> None:
-        """Let the controller take a broker for lost until ``unfence``; the broker runs on."""
+        """Let the controller fence a broker until ``unfence``, although the broker runs."""
         self._kept_fenced.add(node)
         self._fence(node)
 
     def unfence(self, node: int) -> None:
-        """Let a broker that runs be there again."""
+        """End the fencing of a broker that runs."""
         self._kept_fenced.discard(node)
         if self.runs(node) and self._state.quorum.available:
             self._unfence(node)
 
     def end(self) -> None:
-        """The cluster ends: nothing happens any more."""
+        """Stop all timers: the cluster has ended."""
         self._timers.end()
         self._sessions.end()
         self._controllers.end()
@@ -153,7 +153,7 @@ class Lifecycle:
     async def _end(self, node: int, *, cleanly: bool) -> None:
         ended = self._ended.get(node)
         if ended is not None:
-            if ended.starting is not None:  # it has not got far
+            if ended.starting is not None:  # its start is not complete
                 self._nodes[node].release()
                 ended.starting.set_result(None)
                 ended.starting = None
@@ -207,7 +207,7 @@ class Lifecycle:
             self._state.append(replicas.unfence(self._state, node))
 
     def _watch_session(self, node: int) -> None:
-        """Fence a node that is gone when its session is over."""
+        """Fence a killed node when its session times out."""
 
         def is_over() -> None:
             if not self.runs(node):
@@ -218,7 +218,7 @@ class Lifecycle:
             self._sessions.later(self._number("broker.session.timeout.ms") / 1000, is_over)
 
     def _elected(self) -> None:
-        """A controller is active that gives each broker a new session."""
+        """A controller was elected, which gives each broker a new session."""
         self._sessions.end()
         for node in self._nodes:
             if node in self._kept_fenced:
@@ -233,10 +233,10 @@ class Lifecycle:
         for go_on in waiting:
             go_on()
 
-    # What happens by itself.
+    # Work that no request starts.
 
     def _appended(self, records: Sequence[Message], offset: int) -> None:
-        """Let replicas that can be in sync be so after a while."""
+        """Let replicas that can catch up join the ISR after ``sync_delay_s``."""
         state = self._state
         if self._catching_up or not state.out_of_sync or not self._may_join(records):
             return
@@ -244,7 +244,7 @@ class Lifecycle:
         self._timers.later(state.sync_delay_s, self._catch_up)
 
     def _may_join(self, records: Sequence[Message]) -> bool:
-        """Whether a batch may let a replica get in sync; True without records."""
+        """Whether these records may let a replica join an ISR; True without records."""
         for each in records:
             if isinstance(each, BrokerRegistrationChangeRecord):
                 return True
@@ -262,7 +262,7 @@ class Lifecycle:
             replicas.catch_up(self._state, self.runs)
 
     def _repeat(self, interval_s: float, elect: Callable[[State], list[Message]]) -> None:
-        """Hold elections again and again."""
+        """Hold elections at an interval."""
 
         def due() -> None:
             if self._state.quorum.available:
@@ -272,5 +272,5 @@ class Lifecycle:
         self._timers.later(interval_s, due)
 
     def _number(self, config: str) -> float:
-        """A config of the brokers that is a number."""
+        """The number in a config of the brokers."""
         return float(self._state.broker_value(config) or 0)

@@ -36,7 +36,7 @@ _UNFENCE, _FENCE = -1, 1
 
 
 class Registration(msgspec.Struct, frozen=True):
-    """What a node, broker and controller in one, tells the cluster when it starts."""
+    """The values with which a node, broker and controller in one, registers when it starts."""
 
     id: int
     listeners: Sequence[Listener]
@@ -45,7 +45,7 @@ class Registration(msgspec.Struct, frozen=True):
 
 
 def new_cluster_id() -> str:
-    """The id of a new cluster, which is made as those of topics are."""
+    """A random id for a new cluster, made as topic ids are."""
     return topic_id_to_text(random_topic_id())
 
 
@@ -71,7 +71,7 @@ def register(state: State, nodes: Sequence[Registration]) -> None:
         epoch = state.end_offset
         state.append([broker_record(state, node, epoch)])
         if state.cluster.topics:
-            from kafka_admin_proto.server.brokers.replicas import unfence  # a new cluster does not
+            from kafka_admin_proto.server.brokers.replicas import unfence  # slow to import
 
             state.append(unfence(state, node.id))
         else:
@@ -117,7 +117,7 @@ def broker_record(state: State, node: Registration, epoch: int) -> Message:
 
 
 def fence(state: State) -> None:
-    """Append that no broker serves: those of the log do not run, or are about to end."""
+    """Append records that fence all brokers: none of them runs, or all are about to end."""
     changes: list[Message] = [
         BrokerRegistrationChangeRecord(broker.id, broker.epoch, fenced=_FENCE)
         for broker in state.live_brokers()

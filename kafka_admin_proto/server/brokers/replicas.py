@@ -1,7 +1,7 @@
-"""What happens to partitions when brokers come and go, as records: leaders move, ISRs change.
+"""Records for partitions whose brokers stop or start: leaders move, ISRs change.
 
 The rules are those of Kafka's ``ReplicationControlManager``. Functions give records that belong
-into one batch; only ``catch_up`` appends, since each partition's leader asks for itself.
+into one batch. Only ``catch_up`` appends, since each partition's leader sends a request of its own.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from kafka_admin_proto.values import Message
 
 _UNFENCE, _FENCE = -1, 1
 _IN_CONTROLLED_SHUTDOWN = 1
-#: Elections that the controller makes at a time.
+#: The most elections that the controller holds at a time.
 _MOST_ELECTIONS = 1000
 
 
 def fence(state: State, broker: int) -> list[Message]:
-    """A broker's session is over: others lead, and it is in no ISR."""
+    """Fence a broker whose session is over: others lead, and it leaves all ISRs."""
     epoch = state.cluster.brokers[broker].epoch
     return [
         *_without(state, broker),
@@ -39,7 +39,7 @@ def fence(state: State, broker: int) -> list[Message]:
 
 
 def unfence(state: State, broker: int) -> list[Message]:
-    """A broker is there: it may lead what has no leader."""
+    """Unfence a broker: it may lead partitions that have no leader."""
     epoch = state.cluster.brokers[broker].epoch
 
     def can_lead(each: int) -> bool:
@@ -53,7 +53,7 @@ def unfence(state: State, broker: int) -> list[Message]:
 
 
 def begin_controlled_shutdown(state: State, broker: int) -> list[Message]:
-    """A broker is about to end: others lead before it does. Nothing where it leads nothing."""
+    """Let others lead a stopping broker's partitions. No records if it leads none."""
     if not any(partition.leader == broker for _, _, partition in _partitions(state)):
         return []
     epoch = state.cluster.brokers[broker].epoch
@@ -64,7 +64,7 @@ def begin_controlled_shutdown(state: State, broker: int) -> list[Message]:
 
 
 def replace_incarnation(state: State, broker: int, *, clean: bool) -> list[Message]:
-    """A broker was started again; after an unclean end it may have lost records."""
+    """A broker has started again; if it was killed, its replicas may have lost records."""
     if clean or not eligible_replicas(state):
         return _without(state, broker)
     records: list[Message] = []
@@ -82,7 +82,7 @@ def replace_incarnation(state: State, broker: int, *, clean: bool) -> list[Messa
 
 
 def elect_unclean(state: State) -> list[Message]:
-    """Leaders for what has none, of topics where records may be lost."""
+    """Unclean elections for partitions without a leader, of topics that allow them."""
     records: list[Message] = []
     for topic, number, partition in _partitions(state):
         if len(records) == _MOST_ELECTIONS:
@@ -106,9 +106,9 @@ def elect_preferred(state: State) -> list[Message]:
 
 
 def catch_up(state: State, runs: Callable[[int], bool] = lambda _: True) -> None:
-    """Let replicas that are not in sync be so, where they and the leader run, and append that.
+    """Append that replicas have caught up, if their brokers and their leaders run.
 
-    A reassignment whose replicas are in sync then is completed.
+    A reassignment whose replicas are then in sync is completed.
     """
     records: list[Message] = []
     for topic_id, number in sorted(state.out_of_sync):
@@ -120,14 +120,14 @@ def catch_up(state: State, runs: Callable[[int], bool] = lambda _: True) -> None
         joining = joinable(state, partition, runs)
         if joining:
             in_sync = [*partition.isr, *joining]
-            if state.release != "3.9":  # its leaders keep them in a set of Scala's
+            if state.release != "3.9":  # 3.9's leaders keep them in a Scala set
                 in_sync = small_set_order(in_sync)
             records += _changed(state, topic, number, in_sync=in_sync, recovered=True)
     state.append(records)
 
 
 def joinable(state: State, partition: Partition, runs: Callable[[int], bool]) -> list[int]:
-    """The replicas of a partition that can get in sync now."""
+    """The replicas of a partition that can join its ISR now."""
     if not (state.is_active(partition.leader) and runs(partition.leader)):
         return []
     return [
@@ -138,7 +138,7 @@ def joinable(state: State, partition: Partition, runs: Callable[[int], bool]) ->
 
 
 def _without(state: State, broker: int) -> list[Message]:
-    """The partitions that a broker was in sync with, without it."""
+    """The records that remove a broker from the ISRs that it is in."""
     records: list[Message] = []
     for topic, number, partition in _partitions(state):
         if broker in partition.isr:
@@ -162,7 +162,7 @@ def _changed(
     unclean_shutdown: int | None = None,
     recovered: bool = False,
 ) -> list[Message]:
-    """The record of a change, with an unclean election where the topic allows one."""
+    """The record of a change, with an unclean election if the topic allows it."""
     election = Election.UNCLEAN if unclean_allowed(state, topic.name) else Election.ONLINE
     record = change_partition(
         state,

@@ -1,4 +1,4 @@
-"""Calls that are made later, all of which can be called off."""
+"""Delayed calls, all of which can be cancelled at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Timers:
-    """Calls that wait for their time in the running event loop."""
+    """The delayed calls of an owner, in the running event loop."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.TimerHandle] = set()
@@ -24,7 +24,7 @@ class Timers:
         return handle
 
     def end(self) -> None:
-        """Make none of the calls any more."""
+        """Cancel all calls."""
         for each in self._waiting:
             each.cancel()
         self._waiting.clear()

@@ -1,4 +1,4 @@
-"""What a node knows of the cluster: a replay of the metadata log, and what finds things in it.
+"""A node's view of the cluster: a replay of the metadata log, with functions that search it.
 
 The active controller has the whole log (``State`` in ``server/state.py``). A broker may lag behind:
 its view is then a replay of its own.
@@ -44,18 +44,18 @@ _NO_CONFIGS: Configs = {}
 
 
 class LastSeen(msgspec.Struct, frozen=True):
-    """How far a controller had the log when it ended, and when that was (ms since 1970)."""
+    """The end of a controller's log when it ended, and the time (ms since 1970)."""
 
     end_offset: int
     timestamp: int
 
 
 class Quorum(msgspec.Struct):
-    """The controllers: who is active, and in which epoch.
+    """The quorum of controllers: the active one and its epoch.
 
-    While none is, ``available`` is False, ``controller`` is the last one that was active, and
-    ``waiting`` are calls that let requests go on which need one. ``last_seen`` has the controllers
-    that do not run.
+    Without an active controller ``available`` is False, ``controller`` is the last active one, and
+    ``waiting`` are functions that resume requests which need a controller. ``last_seen`` has the
+    controllers that do not run.
     """
 
     controller: int
@@ -66,10 +66,10 @@ class Quorum(msgspec.Struct):
 
 
 class View:
-    """What one node knows; handlers of what brokers answer by themselves read it.
+    """One node's view of the cluster, from which handlers answer a broker's own apis.
 
-    ``controller_state`` is the active controller's, to which a broker forwards what it cannot
-    answer by itself.
+    ``controller_state`` is the active controller's state, to which a broker forwards all other
+    requests.
     """
 
     controller_state: State
@@ -87,7 +87,7 @@ class View:
         self.static = static
         self.quorum = quorum
         self._authorizer_settings = _authorizer_settings(static[min(static)])
-        #: Whether there is an authorizer, so that answers depend on who asks.
+        #: Whether the cluster has an authorizer, so that answers depend on the client's principal.
         self.is_authorized: bool = self._authorizer_settings is not None
         self._topic_defaults: TopicDefaults | None = None
         self._authorizer: Authorizer | None = None
@@ -99,7 +99,7 @@ class View:
 
     @property
     def cluster(self) -> ClusterState:
-        """What the log says, as the replay of ``records/`` has it."""
+        """The state that the log makes, by the replay of ``records/``."""
         return self._replay.state
 
     @property
@@ -134,17 +134,17 @@ class View:
         return self._ids
 
     def colliding(self, name: str) -> str | None:
-        """An existing topic whose metrics would have this topic's names; None without one."""
+        """An existing topic whose name collides with this one in the names of metrics, or None."""
         key = collision_key(name)
         return None if key is None else next(iter(self._colliding.get(key, ())), None)
 
     def live_brokers(self) -> list[Broker]:
-        """Brokers that clients may talk to, by id."""
+        """Brokers that are not fenced, by id."""
         brokers = self.cluster.brokers
         return [brokers[each] for each in sorted(brokers) if not brokers[each].fenced]
 
     def usable_brokers(self) -> list[Broker]:
-        """Brokers that new replicas can go to, by id: all but those that are about to end."""
+        """Brokers for new replicas, by id: all but those in controlled shutdown."""
         brokers = self.cluster.brokers
         return [
             brokers[each]
@@ -153,7 +153,7 @@ class View:
         ]
 
     def is_active(self, broker_id: int) -> bool:
-        """Whether a broker is registered, not fenced, and not about to end."""
+        """Whether a broker is registered, not fenced, and not in controlled shutdown."""
         broker = self.cluster.brokers.get(broker_id)
         return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
 
@@ -178,9 +178,9 @@ class View:
 
     @property
     def topic_defaults(self) -> TopicDefaults:
-        """What counts for a topic without configs of its own, as the controller sees it."""
+        """The config values of a topic without configs of its own, by the controller's configs."""
         if self._topic_defaults is None:
-            from kafka_admin_proto.server.configs.topics import TopicDefaults  # not for a start
+            from kafka_admin_proto.server.configs.topics import TopicDefaults  # slow to import
 
             broker = self.broker_configs(self.controller)
             self._topic_defaults = TopicDefaults(self.release, self.definitions, broker)
@@ -188,10 +188,10 @@ class View:
 
     @property
     def authorizer(self) -> Authorizer | None:
-        """What decides who may do what; None where everybody may do everything."""
+        """The authorizer of the cluster; None if every client may do everything."""
         if self._authorizer is None and self._authorizer_settings is not None:
             from kafka_admin_proto.server.security.authorizer.rules import (
-                Authorizer,  # not for a start
+                Authorizer,  # slow to import
             )
 
             self._authorizer = Authorizer(self._authorizer_settings, self.cluster.acls.values())
@@ -200,14 +200,14 @@ class View:
     # Following the log.
 
     def apply(self, records: Sequence[Message], offset: int, epoch: int) -> None:
-        """Take in the records of a batch, the first of which has that offset."""
+        """Apply the records of a batch; ``offset`` is that of the first one."""
         for index, record in enumerate(records):
             removed = (
                 self.topic_by_id(record.topic_id) if isinstance(record, RemoveTopicRecord) else None
             )
             for _, error in self._replay.apply(record, offset + index, epoch):
                 raise error
-            if isinstance(record, PartitionRecord):  # most are
+            if isinstance(record, PartitionRecord):  # most records are
                 continue
             if isinstance(record, TopicRecord):
                 self._index(record.name, record.topic_id)
@@ -219,7 +219,7 @@ class View:
                 self._authorizer = None
 
     def adopt(self, staged: ClusterState, count: int, epoch: int) -> None:
-        """Take in a batch of so many records of new topics, applied to an empty state before."""
+        """Apply ``count`` records of new topics, which ``staged`` has applied to an empty state."""
         self.cluster.topics.update(staged.topics)
         self.cluster.configs.update(staged.configs)
         self._replay.skip(self.cluster.offset + count, epoch)
@@ -249,7 +249,7 @@ def _authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | Non
     if "authorizer.class.name" not in configs:
         return None
     from kafka_admin_proto.server.security.authorizer.rules import (
-        authorizer_settings,  # not for a start
+        authorizer_settings,  # slow to import
     )
 
     return authorizer_settings(configs)

@@ -16,7 +16,7 @@ from kafka_admin_proto.values import Message
 
 
 class _Batch(msgspec.Struct):
-    """Records on their way to a broker; none for a control record."""
+    """A batch that a broker will see later; without records for a control record."""
 
     records: Sequence[Message]
     offset: int
@@ -24,7 +24,7 @@ class _Batch(msgspec.Struct):
 
 
 class _Follower:
-    """A broker that sees each batch ``delay_s`` after it is safe; ``math.inf`` holds it back."""
+    """A broker that sees each batch ``delay_s`` after its commit; with ``math.inf`` never."""
 
     def __init__(self, state: State, delay_s: float) -> None:
         self.view = View(
@@ -36,18 +36,18 @@ class _Follower:
         self._timers = Timers()
 
     def expect(self, batch: _Batch) -> None:
-        """A batch was appended: it arrives in ``delay_s``."""
+        """Let a committed batch arrive in ``delay_s``."""
         self._coming.append(batch)
         self.arrange(batch.offset)
 
     def arrange(self, offset: int) -> None:
-        """Let what is on its way, up to an offset, arrive in ``delay_s`` from now."""
+        """Let the batches before an offset that have not arrived do so in ``delay_s``."""
         if math.isinf(self.delay_s):
             return
         self._timers.later(self.delay_s, partial(self.catch_up, offset))
 
     def catch_up(self, offset: int | float = math.inf) -> None:
-        """Take in what is on its way, up to an offset."""
+        """Apply the batches before an offset that have not arrived."""
         while self._coming and self._coming[0].offset <= offset:
             batch = self._coming.popleft()
             if batch.records:
@@ -56,7 +56,7 @@ class _Follower:
                 self.view.skip(batch.offset, batch.epoch)
 
     def change_delay(self, delay_s: float) -> None:
-        """From now on; what is on its way comes after the new delay too."""
+        """Change the delay, for batches that have not arrived yet too."""
         self.delay_s = delay_s
         self.end()
         if self._coming:
@@ -75,12 +75,12 @@ class Views:
         self._followers: dict[int, _Follower] = {}
 
     def of(self, node_id: int) -> View:
-        """What a broker knows of the cluster."""
+        """A broker's view of the cluster."""
         found = self._followers.get(node_id)
         return self.state if found is None else found.view
 
     def current(self) -> set[View]:
-        """All views: the controller's, and those of brokers that lag behind."""
+        """All views: the controller's state, and those of brokers with a delay."""
         return {self.state, *(each.view for each in self._followers.values())}
 
     def delay(self, node_id: int, delay_s: float) -> None:
@@ -103,7 +103,7 @@ class Views:
             self.state.followers.remove(self._appended)
 
     def catch_up(self, node_id: int) -> None:
-        """Let a broker see all that there is, at once: one that was started has read the log."""
+        """Let a broker see all committed batches now: a broker that starts reads the whole log."""
         follower = self._followers.get(node_id)
         if follower is not None:
             follower.end()

@@ -60,7 +60,7 @@ def check_broker_configs(state: State, name: str, configs: Mapping[str, str], no
 
 
 def _check_together(state: State, name: str, configs: Mapping[str, str], node_id: int) -> None:
-    """Let the node check its whole configuration as it would be: KafkaConfig.validateValues."""
+    """Check a node's whole configuration after the change: KafkaConfig.validateValues."""
     now = state.broker_configs(node_id)
     broker = BrokerConfigs(
         dynamic=configs if name else now.dynamic,
@@ -91,7 +91,7 @@ def _check_together(state: State, name: str, configs: Mapping[str, str], node_id
 
 
 def _check_threads(name: str, count: int, before: int) -> None:
-    """A pool of threads grows and shrinks by half or double at most."""
+    """Raises ApiFailure for a thread pool that would more than double or halve."""
     if count == before:
         return
     if count <= 0:
@@ -115,13 +115,13 @@ def _requirement(text: str) -> ApiFailure:
 
 
 def known_as_single(state: State, name: str) -> bool:
-    """Whether a config is one of each broker, and not of all together."""
+    """Whether a config can only be set for a single broker."""
     config = state.definitions.brokers.get(name)
     return config is not None and config.update == _PER_BROKER
 
 
 def _refused(state: State, text: str, names: list[str], in_3_9: str = "Set") -> ApiFailure:
-    """4.3 has lists of Java in the text; 3.9 had sets of Scala, of the class ``in_3_9``."""
+    """The error; its text has a Java list in 4.3, and in 3.9 a Scala set of class ``in_3_9``."""
     listed = ", ".join(names)
     shown = f"[{listed}]" if state.release >= "4" else f"{in_3_9}({listed})"
     return ApiFailure(INVALID_REQUEST, f"{text}: {shown}")

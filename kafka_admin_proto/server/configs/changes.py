@@ -1,4 +1,4 @@
-"""Changes of configs: checked as the broker that is asked does, then as the controller does."""
+"""Changes of configs, with the checks of the receiving broker, then those of the controller."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _MIN_IN_SYNC = "min.insync.replicas"
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What a request says of one resource: (config, operation, value) in its order.
+    """The changes of one resource in a request: (config, operation, value) in their order.
 
-    ``replace`` is AlterConfigs': what is not named goes back to its default.
+    ``replace`` is for AlterConfigs: configs that are not named go back to their defaults.
     """
 
     kind: int
@@ -59,7 +59,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 def prepare(state: State, changes: Sequence[Change], caller: Caller) -> list[ApiFailure | None]:
-    """What the broker that was asked refuses by itself, for each change; None passes on."""
+    """The error of the receiving broker for each change; None goes on to the controller."""
     found: list[ApiFailure | None] = []
     resources = [(each.kind, each.name) for each in changes]
     for change in changes:
@@ -113,7 +113,7 @@ def _check_node_id(state: State, change: Change, node_id: int) -> None:
 
 
 def _applied_by_broker(state: State, change: Change) -> dict[str, str]:
-    """A broker's configs as they would be, by the broker's own rules for lists."""
+    """A broker's configs after a change, by the broker's own rules for lists."""
     if change.replace:
         return {name: value for name, _, value in change.operations if value is not None}
     configs = {
@@ -132,7 +132,7 @@ def _applied_by_broker(state: State, change: Change) -> dict[str, str]:
         if what not in (APPEND, SUBTRACT):
             raise ApiFailure(INVALID_REQUEST, f"Unknown operations type {what}")
         definition = state.definitions.in_properties.get(name)
-        if definition is None and state.release < "4":  # it breaks on that
+        if definition is None and state.release < "4":  # 3.9 fails on an unknown config
             raise ApiFailure(UNKNOWN_SERVER_ERROR)
         if definition is None:
             raise ApiFailure(INVALID_CONFIG, f"Unknown config name: {name}")
@@ -161,7 +161,7 @@ def _is_allowed(state: State, change: Change, caller: Caller) -> bool:
 
 
 def apply(state: State, change: Change, caller: Caller) -> list[Message]:
-    """The records of a change; raises ApiFailure where the controller refuses it."""
+    """The records of a change. Raises ApiFailure if the controller refuses it."""
     if not _is_allowed(state, change, caller):
         _, _, code = resource_of(change.kind, change.name)
         raise ApiFailure(code, NOT_AUTHORIZED[code])
@@ -188,7 +188,7 @@ def apply(state: State, change: Change, caller: Caller) -> list[Message]:
 
 
 def forget_eligible(state: State, records: Sequence[Message]) -> list[Message]:
-    """Records by which partitions have no eligible leaders where it changed how many suffice."""
+    """Records that clear the eligible leaders of partitions whose min.insync.replicas changed."""
     if not eligible_replicas(state):
         return []
     return [

@@ -1,4 +1,4 @@
-"""What a release of Kafka defines: its configs and features, from ``schemas/configs.json``.
+"""The configs and features that a release of Kafka defines, from ``schemas/configs.json``.
 
 The file is written by ``tools/definitions/config_definitions.py`` out of Kafka's own classes.
 """
@@ -14,11 +14,11 @@ from kafka_admin_proto.schema.catalog import catalog
 
 
 class Validator(msgspec.Struct, frozen=True):
-    """What a value is checked for; ``kind`` is the name of Kafka's class.
+    """The check of a config's values; ``kind`` is the name of Kafka's class.
 
-    ``min`` and ``max`` are a Range's, ``values`` those that a ValidString or ValidList takes (any
-    where there are none), ``text`` what a validator of its own kind says of itself.
-    ``isEmptyAllowed`` is None in releases that look at a list's items only, empty ones alike.
+    ``min`` and ``max`` are the bounds of a Range, ``values`` the values that a ValidString or
+    ValidList accepts (any if empty), ``text`` the description of any other validator.
+    ``isEmptyAllowed`` is None in releases that check a list's items only.
     """
 
     kind: str
@@ -34,7 +34,7 @@ class Validator(msgspec.Struct, frozen=True):
 class ConfigDefinition(msgspec.Struct, frozen=True):
     """One config.
 
-    ``synonyms`` are the broker's configs that stand for it, the one that counts most first.
+    ``synonyms`` are the broker's configs for the same value, by falling precedence.
     ``update`` is "per-broker" or "cluster-wide" where a running broker takes a change of it.
     """
 
@@ -63,7 +63,7 @@ class Feature(msgspec.Struct, frozen=True):
 
 
 class Definitions(msgspec.Struct, dict=True):
-    """All of a release, in the order in which Kafka checks them.
+    """The configs and features of a release, in the order in which Kafka checks them.
 
     ``broker_quotas`` are configs of brokers that are not in a properties file, and are shown only
     where they are set.
@@ -78,33 +78,33 @@ class Definitions(msgspec.Struct, dict=True):
 
     @cached_property
     def topics(self) -> dict[str, ConfigDefinition]:
-        """Those of topics by name."""
+        """The configs of topics by name."""
         return {each.name: each for each in self.topic}
 
     @cached_property
     def brokers(self) -> dict[str, ConfigDefinition]:
-        """Those of brokers by name, quotas included."""
+        """The configs of brokers by name, quotas included."""
         return {each.name: each for each in (*self.broker, *self.broker_quotas)}
 
     @cached_property
     def in_properties(self) -> dict[str, ConfigDefinition]:
-        """Those of brokers that may stand in a properties file, by name."""
+        """The configs of brokers that a properties file may have, by name."""
         return {each.name: each for each in self.broker}
 
     @cached_property
     def groups(self) -> dict[str, ConfigDefinition]:
-        """Those of groups by name."""
+        """The configs of groups by name."""
         return {each.name: each for each in self.group}
 
     @cached_property
     def metrics(self) -> dict[str, ConfigDefinition]:
-        """Those of subscriptions to clients' metrics by name."""
+        """The configs of subscriptions to clients' metrics by name."""
         return {each.name: each for each in self.client_metrics}
 
 
 @cache
 def definitions(release: str) -> Definitions:
-    """What release "4.3" or "3.9" defines; raises UnknownReleaseError for another one."""
+    """The definitions of release "4.3" or "3.9". Raises UnknownReleaseError for another one."""
     data = (catalog().folder / "configs.json").read_bytes()
     releases = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
     found = releases.get(release)

@@ -75,7 +75,7 @@ def _parsed(state: State, configs: Mapping[str, str]) -> tuple[int, list[str]]:
 
 
 def _parsed_by_3_9(state: State, configs: Mapping[str, str]) -> tuple[int, list[str]]:
-    """The same of 3.9, which takes the texts as they are and breaks on what is no number."""
+    """The same in 3.9, which does not parse the texts and fails on one that is not a number."""
     try:
         interval = parse_integer(configs.get("interval.ms", "0"), 32)
     except ValueError as error:

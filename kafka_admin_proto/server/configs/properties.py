@@ -1,4 +1,4 @@
-"""What the properties file of each node would say, of a cluster that has no such files."""
+"""The properties that each node's properties file would have; the cluster has no such files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def properties_of_nodes(
     return {
         node_id: {
             "node.id": str(node_id),
-            "broker.id": str(node_id),  # Kafka has either stand for both
+            "broker.id": str(node_id),  # in Kafka each of the two sets the other
             "process.roles": "broker,controller",
             "controller.quorum.voters": voters,
             "controller.listener.names": "CONTROLLER",

@@ -24,20 +24,20 @@ Configs = Mapping[str, str | None]
 
 
 class BrokerConfigs(msgspec.Struct, frozen=True):
-    """What one broker was configured with, by source; names are those of brokers' configs."""
+    """The configs that one broker was given, by source; names are those of brokers' configs."""
 
     dynamic: Configs
     dynamic_default: Configs
     static: Configs
 
     def sources(self) -> Iterator[tuple[int, Configs]]:
-        """Each source with its configs, the one that counts most first."""
+        """Each source with its configs, by falling precedence."""
         yield DYNAMIC_BROKER, self.dynamic
         yield DYNAMIC_DEFAULT_BROKER, self.dynamic_default
         yield STATIC_BROKER, self.static
 
     def find(self, names: tuple[str, ...]) -> tuple[str, str | None, int] | None:
-        """(name, text, source) of the first of these names that is set; None where none is."""
+        """(name, text, source) of the first of these names that is set, or None."""
         for source, configs in self.sources():
             for name in names:
                 if name in configs:
@@ -59,9 +59,9 @@ def topic_value(
 
 
 def in_milliseconds(name: str, text: str | None) -> str | None:
-    """The text of a broker's config of hours or minutes, as the topic's config of milliseconds.
+    """A broker's config in hours or minutes as the text of the topic's config in milliseconds.
 
-    A negative retention is without end in each unit.
+    A negative retention means unlimited in each unit.
     """
     unit = {"hours": _HOUR_MS, "minutes": _MINUTE_MS}.get(name.rpartition(".")[2])
     if unit is None or text is None:

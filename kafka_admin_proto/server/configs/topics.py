@@ -1,4 +1,4 @@
-"""Whether configs of a topic can be set, as Kafka's ``LogConfig`` decides, and what then counts."""
+"""The checks of Kafka's ``LogConfig`` for a topic's configs, and the defaults from a broker."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from kafka_admin_proto.server.java import hash_order
 
 
 class TopicDefaults:
-    """What counts for a topic without configs of its own, as one broker sees it.
+    """The config values of a topic without configs of its own, by one broker's configs.
 
-    Each new topic is checked together with all of it, so that it is parsed once: ``State`` keeps
-    it until a broker's configs change.
+    Kafka checks each new topic's configs together with these values. They are parsed once, and
+    ``State`` keeps them until a broker's configs change.
     """
 
     def __init__(self, release: str, known: Definitions, broker: BrokerConfigs) -> None:
@@ -32,11 +32,11 @@ class TopicDefaults:
         for each in known.topic:
             try:
                 self._values[each.name] = parse_checked(each, texts, release)
-            except ConfigFailure as failure:  # counts where a topic does not say otherwise
+            except ConfigFailure as failure:  # raised for topics that do not set this config
                 self._failures[each.name] = failure
 
     def check(self, configs: Mapping[str, str]) -> None:
-        """Raises ApiFailure (INVALID_CONFIG) unless a topic may have these configs, all of them."""
+        """Raises ApiFailure (INVALID_CONFIG) unless a topic may have these configs."""
         for name in hash_order(configs):
             if name not in self.known.topics:
                 raise ApiFailure(INVALID_CONFIG, f"Unknown topic config name: {name}")

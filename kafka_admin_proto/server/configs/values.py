@@ -1,6 +1,6 @@
 """A config's text as a value, and back, with the checks of Kafka's ``ConfigDef``.
 
-What a value is refused for is an answer on the wire, so the texts are Kafka's.
+The reason for refusing a value is sent to clients, so the texts are Kafka's.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class ConfigFailure(ApiFailure):
 def parse_all(
     definitions: tuple[ConfigDefinition, ...], texts: Mapping[str, str | None], release: str
 ) -> dict[str, Any]:
-    """Every config's value, by the text given for it or else its default; as ConfigDef.parse.
+    """The value of every config, from the given text or the default; as ConfigDef.parse.
 
-    Raises ConfigFailure for the first one, in the order of the definitions, that does not pass.
+    Raises ConfigFailure for the first config, in the order of the definitions, that is wrong.
     """
     return {each.name: parse_checked(each, texts, release) for each in definitions}
 
 
 def parse_checked(config: ConfigDefinition, texts: Mapping[str, str | None], release: str) -> Any:
-    """One config's value, by the text given for it, which its validator sees, or its default."""
+    """The value of one config: the given text, parsed and validated, or the default."""
     if config.name in texts:
         value = parse(config, texts[config.name], release)
         check(config, value)
@@ -56,7 +56,7 @@ def parse_checked(config: ConfigDefinition, texts: Mapping[str, str | None], rel
 
 
 def parse(config: ConfigDefinition, text: str | None, release: str) -> Any:
-    """A text as the config's type has it; None stays None. Raises ConfigFailure."""
+    """Parse a text as the config's type; None stays None. Raises ConfigFailure."""
     if text is None:
         return None
     kind, name = config.type, config.name
@@ -92,12 +92,12 @@ def to_text(value: Any) -> str | None:
 
 
 def invalid(name: str, value: object, message: str) -> ConfigFailure:
-    """ConfigException of a name, a value and what is wrong with it."""
+    """The ConfigFailure for a name, a value and the reason."""
     return ConfigFailure(f"Invalid value {_shown(value)} for configuration {name}: {message}")
 
 
 def check(config: ConfigDefinition, value: Any) -> None:
-    """Let the config's validator see a parsed value; raises ConfigFailure."""
+    """Validate a parsed value. Raises ConfigFailure."""
     if config.validator is not None:
         _check(config.validator, config.name, value)
 
@@ -158,7 +158,7 @@ def _check(validator: Validator, name: str, value: Any) -> None:
 
 
 def _is_metadata_version(value: str, known: str) -> bool:
-    """Whether a version is one of those in Kafka's list, or the beginning of one: "3.0"."""
+    """Whether a version is in Kafka's list, or a prefix of a version there: "3.0"."""
     versions = known.strip("[]").split(", ")
     parts = 3 if value.startswith("0.") else 2
     release = ".".join(value.split(".")[:parts])

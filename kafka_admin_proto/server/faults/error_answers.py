@@ -41,28 +41,28 @@ Fields = tuple[FieldSpec, ...]
 
 
 _CODE, _MESSAGE = "error_code", "error_message"
-#: What a row is about, by the names that requests and responses have for the same thing.
+#: The fields that identify a row: names of requests and responses for the same thing.
 _NAMES = ("name", "topic", "topic_name", "user", "key")
 _NUMBERS = ("partition_index", "partition_id", "partition")
-#: Copied to a response's row where the request's has a field of the name.
+#: Fields that are copied from a request's row to the response's row, if both have them.
 _COPIED = ("topic_id", "resource_type", "resource_name", "entity")
-#: What FindCoordinator has where there is no node.
+#: The node id in FindCoordinator's answer without a coordinator.
 _NO_NODE = ("node_id", "port")
 #: DescribeLogDirs, DescribeQuorum, UpdateFeatures: no rows in an answer to a request that failed.
 _WITHOUT_ROWS = frozenset({35, 55, 57})
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A code, and its message where it has one of its own; Kafka's are not sent."""
+    """An error code, and a message if the user gave one; Kafka's own texts are not sent."""
 
     code: int
     message: str | None = None
 
 
 def whole_answer(request: Message, version: int, failure: Failure) -> Message:
-    """The answer to a request that failed as a whole: each row that it asks for has the code.
+    """The answer to a request that failed as a whole: every requested row has the code.
 
-    Where the response has no place for a code at this version, the answer is one without rows.
+    If the response has no field for a code at this version, the answer has no rows.
     """
     assert request.api_key is not None
     found = message_of(request.api_key, version, "response", request.dialect)
@@ -75,9 +75,9 @@ def whole_answer(request: Message, version: int, failure: Failure) -> Message:
     _mark(response, fields, version, failure)
     if isinstance(response, DescribeClientQuotasResponse):
         response.entries = None
-    elif isinstance(response, AlterUserScramCredentialsResponse):  # each user once
+    elif isinstance(response, AlterUserScramCredentialsResponse):  # a row for each user
         response.results = list({each.user: each for each in response.results}.values())
-    elif isinstance(response, DescribeUserScramCredentialsResponse):  # Kafka leaves names out
+    elif isinstance(response, DescribeUserScramCredentialsResponse):  # Kafka leaves the names empty
         for each in response.results:
             each.user = ""
     elif isinstance(response, MetadataResponse):  # of a topic by its id, too
@@ -89,10 +89,10 @@ def whole_answer(request: Message, version: int, failure: Failure) -> Message:
 def topics_answer(
     view: View, request: Message, caller: Caller, failure: Failure, target: Target
 ) -> Answer:
-    """What is asked for, but for the topics or partitions that fail, which are left as they are.
+    """The answer to a request of which some topics or partitions fail and are left unchanged.
 
-    A topic's row that fails says no more than what it is about, a partition's is otherwise as it
-    would be. Where the response has no such rows, the request fails as a whole.
+    The row of a failed topic has its identity and the code only; the row of a failed partition
+    keeps its other fields. If the response has no such rows, the request fails as a whole.
     """
     assert request.api_key is not None
     version = caller.version
@@ -121,11 +121,11 @@ def topics_answer(
     return Answer(answer.response, [each for each in answer.records if is_left(each)])
 
 
-# Rows for what a request asks for.
+# The rows that a request asks for.
 
 
 def _add_rows(answer: Any, fields: Fields, asked: Any, asked_fields: Fields, version: int) -> None:
-    """A row for each item of the request's lists that the response has rows for."""
+    """Add a row for each item of the request's lists that the response has rows for."""
     for field in _at(fields, version):
         if not field.type.is_array or field.fields is None or not _has_rows(field.fields, version):
             continue
@@ -149,7 +149,7 @@ def _has_rows(fields: Fields, version: int) -> bool:
 
 
 def _row(answer: Any, field: FieldSpec, asked: Any, listed: FieldSpec, version: int) -> Any:
-    """The row of a response's list for one item of a request's; None where it has none."""
+    """The row of a response's list for one item of a request's list, or None."""
     assert field.fields is not None
     names = {python_name(each.name): each for each in _at(field.fields, version)}
     row = _row_class(answer, python_name(field.name))()
@@ -179,7 +179,7 @@ def _row(answer: Any, field: FieldSpec, asked: Any, listed: FieldSpec, version: 
 
 
 def _is_bare(fields: Fields, version: int) -> bool:
-    """Whether a row has no more than a code and its message, and lists."""
+    """Whether a row has only a code, a message and lists."""
     return all(
         each.type.is_array or python_name(each.name) in (_CODE, _MESSAGE)
         for each in _at(fields, version)
@@ -202,7 +202,7 @@ def _struct_in(annotation: Any) -> Any:
 
 
 def _mark(value: Any, fields: Fields, version: int, failure: Failure) -> bool:
-    """Set the code in a struct and in the rows of its lists; False where none has a place."""
+    """Set the code in a struct and in the rows of its lists; False if none has a field for it."""
     found = _has_code(fields, version)
     for field in _at(fields, version):
         name = python_name(field.name)
@@ -222,7 +222,7 @@ def _mark(value: Any, fields: Fields, version: int, failure: Failure) -> bool:
 def _mark_topic(
     row: Row, version: int, failure: Failure, target: Target, *, ids: bool
 ) -> set[tuple[str, int | None]]:
-    """Set the code in a topic's row, or in those of its partitions: what failed then."""
+    """Set the code in a topic's row, or in those of its failed partitions."""
     assert row.fields is not None
     marked: set[tuple[str, int | None]] = set()
     partitions = [
@@ -242,7 +242,7 @@ def _mark_topic(
 
 
 def _only_identity(row: Any, *, ids: bool) -> Any:
-    """A row that is about the same, and says no more of it."""
+    """A row with the same identity and no other field set."""
     kept = {*_NAMES, *_COPIED} - ({"topic_id"} if not ids else set())
     return type(row)(**{name: getattr(row, name) for name in row.__struct_fields__ if name in kept})
 

@@ -1,4 +1,4 @@
-"""One fault: which requests it is for, what happens to them, and how often it has."""
+"""One fault: its condition, its effect, and how often it has fired."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kafka_admin_proto.server.handlers import Caller
 
 #: When the connection is cut: before the request is carried out, within its answer or after it.
 Cut = Literal["before", "within", "after"]
-#: What is lost: the request, or the answer to one that was carried out.
+#: The message that is lost: the request, or the answer to a request that was carried out.
 Lost = Literal["request", "answer"]
-#: What the answer's bytes are wrong in: its correlation id, its size, or all of it.
+#: The part of the answer that is wrong: its correlation id, its size, or all bytes.
 Garbage = Literal["correlation-id", "size", "noise"]
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """Which requests; None is any. ``client_id`` is a pattern as of a shell, like the topic's."""
+    """The requests that a fault is for; None is any. ``client_id`` is a shell pattern."""
 
     api_key: int | None = None
     versions: VersionRange | None = None
@@ -34,7 +34,7 @@ class Condition(msgspec.Struct, frozen=True):
     node: int | None = None
 
     def holds(self, caller: Caller, request: Request, view: View) -> bool:
-        """Whether a request is one of them."""
+        """Whether a request meets the condition."""
         return (
             self.api_key in (None, request.api_key)
             and (self.versions is None or request.api_version in self.versions)
@@ -48,7 +48,7 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 class Effect(msgspec.Struct, frozen=True):
-    """What happens; times in milliseconds."""
+    """The effect of a fault on a request and its answer; times are in milliseconds."""
 
     delay_ms: int = 0
     throttle_ms: int = 0
@@ -61,8 +61,8 @@ class Effect(msgspec.Struct, frozen=True):
 class Fault:
     """A fault of a cluster, as ``Faults.add`` gives it. A context manager that removes it.
 
-    ``fired`` is how often it has happened, which may be read in any thread; with a ``count`` it
-    happens so often and no more. ``text`` is the fault as ``kap serve --fault`` has it.
+    ``fired`` is how often it has fired, and may be read in any thread; it fires at most ``count``
+    times. ``text`` is the fault in the words of ``kap serve --fault``.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class Fault:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it has happened as often as it was to."""
+        """Whether it has fired ``count`` times."""
         return self.count is not None and self.fired >= self.count
 
     def remove(self) -> None:
-        """Let it not happen again; ``fired`` stays. Nothing where it is gone already."""
+        """Let the fault fire no more; ``fired`` stays. A fault may be removed twice."""
         self._remove(self)
 
     def __enter__(self) -> Self:

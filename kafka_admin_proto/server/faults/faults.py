@@ -1,4 +1,4 @@
-"""The faults of a cluster: added and removed in any thread, looked at with each request."""
+"""The faults of a cluster, added and removed in any thread and checked for each request."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class Faults:
-    """Those of one cluster. Where several fit a request, the one that was added first counts.
+    """The faults of one cluster. If several fit a request, the one that was added first fires.
 
-    Iterating gives all that were added and not removed, spent ones too.
+    Iterating gives the faults that were added and not removed, spent ones included.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._all: tuple[Fault, ...] = ()
-        #: Those that may still happen. Replaced as a whole, so that a loop may read it meanwhile.
+        #: The faults that may still fire. Replaced as a whole, so that other threads may iterate.
         self.active: tuple[Fault, ...] = ()
 
     def __iter__(self) -> Iterator[Fault]:
@@ -55,11 +55,11 @@ class Faults:
         drop: Lost | None = None,
         garbage: Garbage | None = None,
     ) -> Fault:
-        """Let something happen to the requests that all conditions fit, from the next one on.
+        """Add a fault for the requests that meet all conditions, from the next one on.
 
         ``api`` is a name ("Metadata") or key, ``versions`` a range as in Kafka's definitions ("3",
-        "2-5", "9+"). ``topic`` and ``client_id`` are patterns as of a shell. ``count``: so often;
-        without it until the fault is removed.
+        "2-5", "9+"). ``topic`` and ``client_id`` are shell patterns. The fault fires ``count``
+        times, or until it is removed.
 
         ``delay_ms``: the answer goes out later, and those behind it. ``throttle_ms``: the answer
         says so, and the connection is muted for so long (KIP-219). ``error``: a name or code, with
@@ -67,7 +67,7 @@ class Faults:
         are named are not. ``cut``: the connection is closed. ``drop``: no answer, nor any behind
         it. ``garbage``: bytes that are no answer.
 
-        Raises FaultError, which names what cannot be, and what can.
+        Raises FaultError, which names the wrong argument and the right ones.
         """
         conditions = {
             "api": api, "version": versions, "topic": topic, "partition": partition,
@@ -84,12 +84,12 @@ class Faults:
         return self._added(*parse(text))
 
     def clear(self) -> None:
-        """Remove all."""
+        """Remove all faults."""
         with self._lock:
             self._all = self.active = ()
 
     def happen(self, connection: NodeConnection, event: RequestReceived, caller: Caller) -> bool:
-        """Let what fits a request happen to it, and count it; False where nothing does."""
+        """Let the first fault that fits a request fire; False if no fault fits."""
         for fault in self.active:
             view = connection.service.answers.view(caller, event.request)
             if fault.condition.holds(caller, event.request, view):

@@ -1,4 +1,4 @@
-"""A cluster that plays an older one, api by api: versions that it does not admit to."""
+"""A cluster that plays an older one, api by api: it serves fewer versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_admin_proto.server.faults.words import FaultError, api_key_of, versio
 def with_versions(apis: tuple[Api, ...], wanted: Mapping[str, str]) -> tuple[Api, ...]:
     """The apis, some of them in the given versions only ("0-9"), or left out ("none").
 
-    Raises FaultError for an api that is not there, and for versions that it does not have.
+    Raises FaultError for an unknown api, and for versions that the api does not have.
     """
     ranges = {api_key_of(name, apis): versions_of(text) for name, text in wanted.items()}
     return tuple(

@@ -26,17 +26,17 @@ _PARTITION_LISTS = ("Partitions", "PartitionIndexes")
 
 
 class Target(msgspec.Struct, frozen=True):
-    """Topics by a pattern as of a shell (``orders-*``), and one of their partitions or all."""
+    """Topics by a shell pattern (``orders-*``), and one of their partitions or all."""
 
     topic: str
     partition: int | None = None
 
     def takes(self, name: str) -> bool:
-        """Whether a topic is meant."""
+        """Whether the target includes a topic."""
         return fnmatchcase(name, self.topic)
 
     def is_asked_for(self, request: Message, view: View) -> bool:
-        """Whether a request is about what is meant; one of all topics is about those there are."""
+        """Whether a request is about the target; one for all topics is about existing ones."""
         if asks_for_all(request):
             return any(map(self.takes, view.topic_names))
         return any(
@@ -47,10 +47,10 @@ class Target(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct):
-    """One topic in a message: the list it stands in, and where.
+    """One topic in a message: the list with its row, and the index of the row.
 
-    ``partitions`` are those that the row lists, None where it lists none. ``fields`` are the
-    definitions of the row's own fields, None where the list is one of bare names.
+    ``partitions`` are those that the row lists, None if it has no such list. ``fields`` are the
+    definitions of the row's own fields, None in a list of names.
     """
 
     rows: list[Any]
@@ -144,7 +144,7 @@ def _rows(
 def _topic(
     row: Any, fields: tuple[FieldSpec, ...], name_of: Callable[[UUID], str | None]
 ) -> str | None:
-    """The topic that a row is about; None for a row of another kind."""
+    """The topic of a row; None for a row of another kind."""
     for field in fields:
         found = getattr(row, python_name(field.name))
         if field.entity_type == "topicName" and not field.type.is_array and found is not None:

@@ -1,4 +1,4 @@
-"""Faults in words: ``api=Metadata version=9+ error=NOT_CONTROLLER count=2``, and what they mean."""
+"""Faults as text, ``api=Metadata version=9+ error=NOT_CONTROLLER count=2``, parsed and written."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _CHOICES = {
     "drop": ("request", "answer"),
     "garbage": ("correlation-id", "size", "noise"),
 }
-#: Of these a fault has one at most: there is one answer.
+#: Effects that exclude each other, since a request has one answer.
 _EXCLUSIVE = ("cut", "drop", "garbage")
 
 
 class FaultError(KafkaAdminProtoError, ValueError):
-    """A fault that cannot be: which of its words is wrong, and what there is."""
+    """A fault that is not possible; the message names the wrong word and the right ones."""
 
 
 def parse(text: str) -> tuple[dict[str, Any], dict[str, Any], int | None]:
@@ -66,7 +66,7 @@ def text_of(values: Mapping[str, Any]) -> str:
 
 
 def condition_of(values: Mapping[str, Any]) -> Condition:
-    """What conditions mean. Raises FaultError."""
+    """The Condition for these arguments. Raises FaultError."""
     topic, partition = values["topic"], values["partition"]
     everything = topic is None and partition is None
     return Condition(
@@ -79,7 +79,7 @@ def condition_of(values: Mapping[str, Any]) -> Condition:
 
 
 def effect_of(values: Mapping[str, Any]) -> Effect:
-    """What effects mean. Raises FaultError."""
+    """The Effect for these arguments. Raises FaultError."""
     given = [name for name in _EFFECTS if values[name] is not None]
     if not given:
         raise FaultError(f"a fault does something: give one of {', '.join(_EFFECTS)}")
@@ -109,7 +109,7 @@ def effect_of(values: Mapping[str, Any]) -> Effect:
 
 
 def versions_of(text: str) -> VersionRange:
-    """A range of versions as Kafka's definitions have it."""
+    """A range of versions in the notation of Kafka's definitions."""
     try:
         return VersionRange.parse(str(text))
     except SchemaError as error:
@@ -127,7 +127,7 @@ def api_key_of(name: str | int, apis: Iterable[Api]) -> int:
 
 
 def _plain(name: str) -> str:
-    """What the spellings of a name have in common: CreateTopics, create-topics, create_topics."""
+    """A name without the differences of CreateTopics, create-topics and create_topics."""
     return name.replace("-", "").replace("_", "").casefold()
 
 

@@ -1,10 +1,9 @@
-"""What a broker does with each api: a module per api in the folder of what it is about.
+"""The handlers of the apis: one module for each api, in a folder for each subject.
 
 A handler is a function of (state, request, caller) that gives the response and the records to
-append; it does no IO. What a broker answers by itself (``OF_BROKERS``) is answered from the view of
-the broker that is asked, all else from the active controller's state. ``HANDLERS`` is the list of
-what is served: ApiVersions is derived from it and from the versions that the release has
-(``schemas/releases.json``).
+append; it does no IO. The apis in ``OF_BROKERS`` are answered from the view of the broker that gets
+the request, all others from the active controller's state. ``HANDLERS`` lists the served apis:
+ApiVersions follows from it and from the versions of the release (``schemas/releases.json``).
 """
 
 from __future__ import annotations
@@ -55,11 +54,11 @@ HANDLERS = {
     81: "quorum.remove_raft_voter",
 }
 
-#: What a broker answers from its own view of the metadata log; the rest goes to the controller.
+#: Apis that a broker answers from its own view of the log; others go to the controller.
 OF_BROKERS = frozenset({3, 10, 16, 18, 29, 32, 35, 48, 50, 60, 74, 75})
 
 _CREATE_TOPICS = 19
-#: Requests that may be large, and are answered in steps: their modules have ``in_steps`` too.
+#: Apis whose requests may be large and are answered in steps, by ``in_steps`` of their modules.
 IN_STEPS = frozenset({19, 20, 37})
 
 #: Rules that are dialects; their messages are served beside Kafka's own (``handlers/drafts``).
@@ -71,9 +70,9 @@ _OF_CONNECTIONS = (17, 36)
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Who asks, and where: the node and its listener, and the version that it was asked in.
+    """The client of a request, the node and listener that got it, and the request's version.
 
-    ``principal`` is who the client is, as Kafka writes it; ``host`` the address it comes from.
+    ``principal`` is the client's principal as Kafka writes it, ``host`` its address.
     """
 
     node_id: int
@@ -85,13 +84,13 @@ class Caller(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct):
-    """A response, and the records that have to be in the log before it is sent."""
+    """A response, and the records that are appended to the log before it is sent."""
 
     response: Message
     records: list[Message] = []
-    #: The response in the caller's version, where it is encoded already.
+    #: The response encoded in the caller's version, if that is done already.
     body: bytes | None = None
-    #: What the records make of an empty state, where they are those of new topics and many.
+    #: The state that many records of new topics make of an empty one, or None.
     staged: ClusterState | None = None
 
 
@@ -112,9 +111,11 @@ def _module(api_key: int) -> Any:
 
 
 def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:
-    """The answer to a request; a refusal where the caller may not ask it at all."""
+    """The answer to a request; a refusal if the caller is not authorized for it."""
     if request.dialect != "kafka":
-        from kafka_admin_proto.server.handlers.drafts import draft_handler  # for drafts only
+        from kafka_admin_proto.server.handlers.drafts import (
+            draft_handler,  # only clusters with drafts need it
+        )
 
         return draft_handler(request.dialect, request.message_name)(state, request, caller)
     return _refused(state, api_key, request, caller) or handler(api_key)(state, request, caller)
@@ -128,7 +129,7 @@ def respond_in_steps(
     if refused is not None:
         return refused
     answer: Answer = yield from _module(api_key).in_steps(state, request, caller)
-    from kafka_admin_proto.server.handlers.steps import encode_in_steps, stage  # not for a start
+    from kafka_admin_proto.server.handlers.steps import encode_in_steps, stage  # slow to import
 
     answer.body = yield from encode_in_steps(answer.response, caller.version)
     if api_key == _CREATE_TOPICS:
@@ -139,7 +140,7 @@ def respond_in_steps(
 def _refused(state: View, api_key: int, request: Any, caller: Caller) -> Answer | None:
     if state.is_authorized:
         from kafka_admin_proto.server.security.authorizer.gates import (
-            refusal,  # it needs what is here
+            refusal,  # it imports this module
         )
 
         refused = refusal(state, api_key, request, caller)
@@ -150,9 +151,9 @@ def _refused(state: View, api_key: int, request: Any, caller: Caller) -> Answer 
 
 @cache
 def served_apis(release: str, rules: str = "shipped") -> tuple[Api, ...]:
-    """What a node of that release lists: the apis that are answered, in the release's versions.
+    """The apis that a node of that release lists in ApiVersions, with the release's versions.
 
-    With the ``rules`` of a draft that has messages of its own, these come behind them.
+    If ``rules`` is a draft with messages of its own, these follow.
     """
     facts = release_facts(release)
     drafts: tuple[Api, ...] = ()

@@ -1,6 +1,6 @@
-"""Large requests in steps, between which a node answers others: ``Generator`` of their results.
+"""Large requests in steps: generators, between whose steps a node answers other requests.
 
-A step is some tens of microseconds. Nothing changes before the last one.
+A step takes some tens of microseconds. The cluster changes in the last step only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kafka_admin_proto.wire.varint import encode_uvarint
 
 T = TypeVar("T")
 
-#: The rows of a response, which are its last field.
+#: The name of the field with a response's rows, which is its last field.
 _ROWS = {
     "CreateTopicsResponse": "topics",
     "DeleteTopicsResponse": "responses",
@@ -30,7 +30,7 @@ _RECORDS_AT_ONCE = 16
 
 
 def finish(steps: Generator[None, None, T]) -> T:
-    """All steps at once."""
+    """Run all steps at once; returns their result."""
     try:
         while True:
             next(steps)
@@ -40,7 +40,7 @@ def finish(steps: Generator[None, None, T]) -> T:
 
 
 def stage(records: Sequence[Message]) -> Generator[None, None, ClusterState]:
-    """What records of new topics make of an empty state, some of them at each step."""
+    """The state that records of new topics make of an empty one; each step applies some."""
     staged = ClusterState()
     for index, record in enumerate(records, 1):
         apply_record(staged, record)
@@ -50,10 +50,10 @@ def stage(records: Sequence[Message]) -> Generator[None, None, ClusterState]:
 
 
 def encode_in_steps(response: Message, version: int) -> Generator[None, None, bytes]:
-    """The bytes of ``response.encode(version)``, some rows at each step.
+    """The bytes of ``response.encode(version)``; each step encodes some rows.
 
-    The rows are the last field: in a flexible version a varint of their number and one stands in
-    front of them and the empty tagged fields behind them, before that an int32 in front.
+    The rows are the last field. In a flexible version a varint of their number plus one precedes
+    them, and empty tagged fields follow; in older versions an int32 of their number precedes them.
     """
     name = _ROWS[response.message_name]
     rows = getattr(response, name)

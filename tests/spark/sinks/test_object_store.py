@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.spark.sinks.data_files import Location, read_data_files
 from kafka_admin_proto.spark.sinks.delta import DeltaSink, file_names, open_table
 from kafka_admin_proto.spark.tables.schemas import TABLES
@@ -106,9 +108,6 @@ def test_the_pipeline(store: ObjectStore, tmp_path: Path) -> None:
         row["topic_names"] = dict(row["topic_names"]) if row["topic_names"] else None
         row["body"] = None if row["body"] is None else json.loads(row["body"])
     assert as_text(rows) == by_one_process([ADMIN])
-    asked = subprocess.run(
-        [command[0], "report", out, "--query", "rates", "--output", "json"],
-        check=True, timeout=_TOO_LONG_S, capture_output=True,
-    )  # fmt: skip
+    asked = CliRunner().invoke(kap, ["report", out, "--query", "rates", "--output", "json"])
     requests = [row for row in rows if row["direction"] == "request" and row["ts"] is not None]
     assert sum(row["requests"] for row in json.loads(asked.stdout)) == len(requests) > 0

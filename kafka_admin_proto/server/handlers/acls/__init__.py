@@ -1,1 +1,1 @@
-"""What brokers answer about ACLs."""
+"""Handlers of the apis for ACLs."""

@@ -1,1 +1,1 @@
-"""What brokers answer about themselves: versions, features, log folders, brokers."""
+"""Handlers of the apis for the cluster itself: versions, features, log folders, brokers."""

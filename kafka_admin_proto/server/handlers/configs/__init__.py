@@ -1,1 +1,1 @@
-"""What brokers answer about configs."""
+"""Handlers of the apis for configs."""

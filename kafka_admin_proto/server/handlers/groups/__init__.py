@@ -1,1 +1,1 @@
-"""What brokers answer about groups."""
+"""Handlers of the apis for groups."""

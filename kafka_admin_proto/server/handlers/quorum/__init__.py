@@ -1,1 +1,1 @@
-"""What brokers answer about the controllers' quorum."""
+"""Handlers of the apis for the controllers' quorum."""

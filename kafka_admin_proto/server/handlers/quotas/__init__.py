@@ -1,1 +1,1 @@
-"""What brokers answer about quotas of clients."""
+"""Handlers of the apis for quotas of clients."""

@@ -1,1 +1,1 @@
-"""What brokers answer about topics and their partitions."""
+"""Handlers of the apis for topics and partitions."""

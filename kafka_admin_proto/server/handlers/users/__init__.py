@@ -1,1 +1,1 @@
-"""What brokers answer about users and their SCRAM credentials."""
+"""Handlers of the apis for users and their SCRAM credentials."""
