@@ -6,10 +6,11 @@ import importlib.util
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -186,13 +187,13 @@ def pipeline(
                 progress.watch(spark.sparkContext)
                 _stream(spark, captures, sink, every, end, split_size, retain, progress)
             else:
-                context = opened.enter_context(_context(master, dict(settings)))
+                context, stop = opened.enter_context(_context(master, dict(settings)))
                 from kafka_admin_proto.spark.tables.pipeline import run_batch
 
                 progress.watch(context)
                 run_batch(
                     context, packets, sink, segments=segments, split_size=split_size,
-                    step=progress.step,
+                    step=progress.step, after_jobs=stop,
                 )  # fmt: skip
             progress.step("counting")
             rows = sink.count_rows()
@@ -299,14 +300,20 @@ def _session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
 
 
 @contextmanager
-def _context(master: str, settings: dict[str, str]) -> Iterator[SparkContext]:
+def _context(
+    master: str, settings: dict[str, str]
+) -> Iterator[tuple[SparkContext, Callable[[], None]]]:
+    """A Spark without SQL, and what has it stop while the caller goes on."""
     from kafka_admin_proto.spark.session import spark_context
 
     context = spark_context(master, settings=settings)
+    stopping = Thread(target=context.stop)
     try:
-        yield context
+        yield context, stopping.start
     finally:
-        context.stop()
+        if stopping.ident is None:
+            stopping.start()
+        stopping.join()
 
 
 def _is_uri(out: str) -> bool:

@@ -23,8 +23,8 @@ from kafka_admin_proto.spark.ingest.stream_reader import MIN_FILE_AGE_S
 from kafka_admin_proto.spark.sinks.sink import TableSink
 from kafka_admin_proto.spark.sinks.workspace import STAGING, write_whole
 from kafka_admin_proto.spark.stream.batches import end_stream, last_batch, stream_frames
-from kafka_admin_proto.spark.tables.pipeline import no_progress, write_all
-from kafka_admin_proto.spark.tables.staging import stage_rows
+from kafka_admin_proto.spark.tables.pipeline import no_progress, write_others
+from kafka_admin_proto.spark.tables.staging import stage_rows, write_frames
 from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, earliest
 from kafka_admin_proto.spark.tables.write import clients_of, committed_rows, log_names
 
@@ -112,7 +112,8 @@ class StreamTables:
         # A batch that is tried again gives the same names, so they may be written before its rows.
         write_whole(file, msgspec.json.encode(topics), sink.workspace.path / f"{STAGING}{_TOPICS}")
         context = rows.sparkSession.sparkContext
-        files = write_all(context, staged, topics.of_frames, topics.of_log, sink, appended=True)
+        frames = write_frames(context, staged, topics.of_frames, sink.location)
+        others = write_others(staged, topics.of_frames, topics.of_log, sink, appended=True)
         clients = clients_of(staged.of("clients"), partial(committed_rows, sink, "clients"))
-        sink.append(files, {"clients": clients}, number)
+        sink.append({"frames": frames, **others}, {"clients": clients}, number)
         sink.maintain(number, self._retain)

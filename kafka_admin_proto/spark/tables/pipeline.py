@@ -35,6 +35,10 @@ def no_progress(name: str) -> None:
     """Progress callback that does nothing."""
 
 
+def keep_running() -> None:
+    """Called behind the last job of a run: what does nothing."""
+
+
 def run_batch(
     context: SparkContext,
     captures: Sequence[str],
@@ -44,10 +48,13 @@ def run_batch(
     decode_options: DecodeOptions = DEFAULT_OPTIONS,
     split_size: int = SPLIT_SIZE,
     step: Callable[[str], None] = no_progress,
+    after_jobs: Callable[[], None] = keep_running,
 ) -> None:
     """Make the tables of captures and request logs, and of ``segments`` of the metadata log.
 
-    All of them replace those in ``sink`` at once. ``step`` hears what is being done.
+    All of them replace those in ``sink`` at once. ``step`` hears what is being done. ``after_jobs``
+    is called when Spark is needed no more, while the last tables are still to be written: to stop
+    Spark takes a second, in which it does nothing.
     """
     decoded = sink.workspace.staging / "decoded"
     step("reading captures")
@@ -65,17 +72,19 @@ def run_batch(
     step("writing tables")
     topics = earliest([KNOWN_TOPICS, staged.topics])
     location = sink.location
+    frames = write_frames(context, staged, topics, location)
+    after_jobs()
     clients = clients_of(staged.of("clients")).rows
     sink.replace(
         {
-            **write_all(context, staged, topics, log_names(staged), sink),
+            "frames": frames,
+            **write_others(staged, topics, log_names(staged), sink),
             "clients": write_table("clients", iter([clients]), location),
         }
     )
 
 
-def write_all(
-    context: SparkContext,
+def write_others(
     staged: Staged,
     topics: NamedTopics,
     logged: Mapping[str, str],
@@ -83,15 +92,13 @@ def write_all(
     *,
     appended: bool = False,
 ) -> dict[str, list[DataFile]]:
-    """Write what was staged of all tables but ``clients``.
+    """Write what was staged of all tables but ``frames`` and ``clients``.
 
     ``logged`` are the names of topics that the metadata log tells. What is ``appended`` to tables
     leaves out records of the metadata log that have a row there.
     """
     location = sink.location
-    files = {"frames": write_frames(context, staged, topics, location)}
-    for name in PLAIN_TABLES:
-        files[name] = write_plain(name, staged.of(name), topics, location)
+    files = {name: write_plain(name, staged.of(name), topics, location) for name in PLAIN_TABLES}
     names = {topic_id: name for topic_id, (name, _) in topics.items()}
     changes = changes_of(staged.of("metadata_changes"), {**names, **logged})
     if appended:
