@@ -29,6 +29,8 @@ from kafka_admin_proto.spark.ingest.packets import packet_rows
 #: Bytes of captures that one task reads, and bytes of chunks that one task decodes, at least.
 _READ_BYTES = 8 * 1024 * 1024
 _DECODE_BYTES = 16 * 1024 * 1024
+#: Tasks that read, for each core at most: a task costs Spark as much as a megabyte costs to read.
+_READS_OF_A_CORE = 16
 #: Buckets for each core: as many tasks as that leave the cores idle only for a moment at the end.
 _BUCKETS_OF_A_CORE = 32
 #: Files of chunks that a task has open at a time.
@@ -84,7 +86,7 @@ def exchange(
     def read(parts: Sequence[Part]) -> bytes:
         return msgspec.msgpack.encode(write_chunks(parts, str(folder), buckets))
 
-    tasks = balanced(parts, _part_bytes, _READ_BYTES, len(parts))
+    tasks = balanced(parts, _part_bytes, _READ_BYTES, cores * _READS_OF_A_CORE)
     files = [_slices.decode(each) for each in run_tasks(context, tasks, read)]
     found = [[slices[bucket] for slices in files if bucket in slices] for bucket in range(buckets)]
     shares = balanced([each for each in found if each], _bucket_bytes, _DECODE_BYTES, buckets)
