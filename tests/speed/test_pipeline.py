@@ -28,25 +28,30 @@ def test_all_tables_row_by_row(tmp_path: Path) -> None:
     from tests.spark.traffic import LOG, write_mixed
 
     captures = [*write_mixed(tmp_path / "captures"), *sorted(LOG.glob("*.log"))]
-    plain, compiled = (tables(captures, tmp_path / pure, pure) for pure in ("1", "0"))
+    runs = [(tmp_path / pure, start(captures, tmp_path / pure, pure)) for pure in ("1", "0")]
+    plain, compiled = (tables(out, run) for out, run in runs)
     assert all(plain.values())
     assert compiled == plain
 
 
-def tables(captures: list[Path], out: Path, pure: str) -> dict[str, list[str]]:
+def start(captures: list[Path], out: Path, pure: str) -> subprocess.Popen[str]:
+    command = [
+        sys.executable, "-m", "kafka_admin_proto", "pipeline", *captures, "--out", out,
+        "--master", "local[2]",
+    ]  # fmt: skip
+    return subprocess.Popen(
+        [str(each) for each in command],
+        env=os.environ | {"KAFKA_ADMIN_PROTO_PURE": pure},
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def tables(out: Path, run: subprocess.Popen[str]) -> dict[str, list[str]]:
     """Table → its rows, in no order but that of their texts: files are written by any task."""
     import pyarrow.parquet as pq
 
     from kafka_admin_proto.spark.tables.schemas import TABLES
 
-    command = [
-        sys.executable, "-m", "kafka_admin_proto", "pipeline", *captures, "--out", out,
-        "--master", "local[2]",
-    ]  # fmt: skip
-    run = subprocess.run(
-        [str(each) for each in command],
-        env=os.environ | {"KAFKA_ADMIN_PROTO_PURE": pure},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr[-3000:]
+    _, said = run.communicate(timeout=240)
+    assert run.returncode == 0, said[-3000:]
     return {name: sorted(map(str, pq.read_table(out / name).to_pylist())) for name in TABLES}
