@@ -19,7 +19,7 @@ BY_NAME = {
     "kafka_admin_proto/messages/kip_4a/__init__.py": "the same for a draft",
     "kafka_admin_proto/messages/kip_4b/__init__.py": "the same for a draft",
     "kafka_admin_proto/messages/kip_516/__init__.py": "the same for a draft",
-    "kafka_admin_proto/codec.py": "value classes are found by their message's name",
+    "kafka_admin_proto/codec/value_classes.py": "value classes are found by their message's name",
     "kafka_admin_proto/cli/lazy_group.py": "a command's module is loaded when the command is used",
     "kafka_admin_proto/cli/admin/common/client.py": "a command loads the operations that it uses",
     "kafka_admin_proto/server/handlers/__init__.py": "a handler is loaded when it is asked for",

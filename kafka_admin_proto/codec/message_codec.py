@@ -1,38 +1,28 @@
-"""One message at one version: bytes ↔ value ↔ JSON.
-
-``codec(...)`` finds it, ``Codec`` does the work. The base of the values is in ``values``, which
-imports this module: their classes are found by name, or made by what ``use_classes`` was given.
-"""
+"""``Codec``: one message at one version, bytes ↔ value ↔ JSON."""
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Callable
 from functools import cached_property
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 from uuid import UUID
 
 import msgspec
 from construct import Container
 
-from kafka_admin_proto.arguments import Buffer, as_bytes, check_offset, version_number
-from kafka_admin_proto.errors import (
-    TrailingBytesError,
-    UnknownMessageError,
-    UnsupportedVersionError,
-)
+from kafka_admin_proto.arguments import Buffer, as_bytes, check_offset
+from kafka_admin_proto.codec.value_classes import value_class_of
+from kafka_admin_proto.errors import TrailingBytesError
 from kafka_admin_proto.gc_tuning import without_gc
-from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.model import MessageSpec
-from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.wire.engine import compiled_engine
 from kafka_admin_proto.wire.fuse import Fused, Read, Write, fuse_json, fuse_read, fuse_write
 from kafka_admin_proto.wire.grammar import message_type
 from kafka_admin_proto.wire.observers import Notes, StrictObserver
 from kafka_admin_proto.wire.options import LENIENT, OBSERVER, JsonOptions
-from kafka_admin_proto.wire.types.base import Observer, shown
+from kafka_admin_proto.wire.types.base import Observer
 from kafka_admin_proto.wire.types.containers import MessageType
 
 if TYPE_CHECKING:
@@ -51,8 +41,6 @@ class MessageValue(Protocol):
 
 M = TypeVar("M", bound=MessageValue)
 H = TypeVar("H", bound=MessageValue)
-#: Makes the classes of a message and of the structs in it, by name.
-MakeClasses = Callable[[MessageSpec], dict[str, type[Any]]]
 
 
 class Codec(Generic[M]):
@@ -71,10 +59,6 @@ class Codec(Generic[M]):
 
     def __repr__(self) -> str:
         return f"<Codec {self.name} v{self.version}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """By name, version and dialect: a copy is the codec itself, another process has its own."""
-        return _codec_named, (self.name, self.version, self.spec.dialect)
 
     def decode(self, data: Buffer, *, strict: bool = False, zero_copy: bool = False) -> M:
         """Read a whole body.
@@ -350,116 +334,3 @@ class Codec(Generic[M]):
 def _report(what: str) -> None:
     """A bug of this package that does no harm but to speed."""
     warnings.warn(f"{what}; please report this", RuntimeWarning, stacklevel=4)
-
-
-#: (message as asked for, version, type, dialect) → codec.
-_codecs: dict[tuple[Any, int, str, str], Codec[Any]] = {}
-#: Loaded dialect → its classes.
-_loaded: dict[str, _LoadedClasses] = {}
-
-
-@overload
-def codec(message: type[M], version: int) -> Codec[M]: ...
-
-
-@overload
-def codec(message: str, version: int, *, dialect: str = ...) -> Codec[Any]: ...
-
-
-@overload
-def codec(
-    message: int, version: int, type: Literal["request", "response"], *, dialect: str = ...
-) -> Codec[Any]: ...
-
-
-def codec(
-    message: type[MessageValue] | str | int, version: int, type: str = "", *, dialect: str = "kafka"
-) -> Codec[Any]:
-    """The codec of a message at a version, kept after the first call.
-
-    ``message`` is a value class, a name ("CreateTopicsRequest") or an api key with ``type``
-    "request" or "response". For type checkers, a class gives a codec of its values, a name or key
-    a ``Codec[Any]``. Raises UnknownMessageError or UnsupportedVersionError; TypeError for a version
-    that is no integer.
-    """
-    key = (message, version, type, dialect)
-    try:
-        found = _codecs.get(key)
-    except TypeError:  # a value, which has no hash, where its class is wanted
-        found = None
-    if found is None or version.__class__ is not int:  # as a key, True is 1
-        found = _make_codec(message, version, type, dialect)
-        _codecs[key] = found
-    return found
-
-
-def _codec_named(name: str, version: int, dialect: str) -> Codec[Any]:
-    return codec(name, version, dialect=dialect)
-
-
-def _make_codec(
-    message: type[MessageValue] | str | int, version: int, type_: str, dialect: str
-) -> Codec[Any]:
-    version = version_number(version)
-    if isinstance(message, int) and not isinstance(message, bool):
-        name = catalog().name_of(message, type_, dialect)
-        if name is None:
-            if type_ not in ("request", "response"):
-                raise UnknownMessageError(
-                    'an api key names two messages: say type "request" or "response", '
-                    f"not {type_!r}"
-                )
-            raise UnknownMessageError(f"no api with key {message} in dialect {dialect!r}")
-    elif isinstance(message, str):
-        name = catalog().current_name(message, dialect)
-    elif isinstance(message, type) and hasattr(message, "message_name"):
-        name, dialect = message.message_name, message.dialect
-    elif hasattr(message, "message_name") and not isinstance(message, type):
-        name = message.__class__.__name__
-        raise UnknownMessageError(
-            f"this is a value of {name}, and a codec is that of a class: codec({name}, version)"
-        )
-    else:
-        what = message.__name__ if isinstance(message, type) else shown(message)
-        raise UnknownMessageError(
-            f"{what} is not a message's class, nor a name or api key of a message"
-        )
-    entry = catalog().entry(name, dialect)
-    if type_ not in ("", entry.type):
-        raise UnknownMessageError(f"the type of {name} is {entry.type!r}, not {shown(type_)}")
-    if version not in entry.versions:
-        raise UnsupportedVersionError(f"{name} has versions {entry.valid_versions}, not {version}")
-    by_name = (name, version, "", dialect)  # however it was asked for, there is one codec
-    if by_name not in _codecs:
-        _codecs[by_name] = Codec(catalog().spec(name, dialect), version)
-    return _codecs[by_name]
-
-
-def use_classes(dialect: str, make_classes: MakeClasses) -> None:
-    """Have the value classes of a loaded dialect made by ``make_classes``, each when first needed.
-
-    Codecs and classes of an earlier loading under that name are forgotten.
-    """
-    _loaded[dialect] = _LoadedClasses(make_classes)
-    for key in [key for key, made in _codecs.items() if made.spec.dialect == dialect]:
-        del _codecs[key]
-
-
-class _LoadedClasses(dict[str, dict[str, type[Any]]]):
-    """Message → name of a struct → class, in a loaded dialect."""
-
-    def __init__(self, make: MakeClasses) -> None:
-        super().__init__()
-        self.make = make
-
-
-def value_class_of(spec: MessageSpec, struct_name: str) -> type[Any]:
-    """The class of a message's values, or of those of a struct in it."""
-    loaded = _loaded.get(spec.dialect)
-    if loaded is not None:
-        if spec.name not in loaded:
-            loaded[spec.name] = loaded.make(spec)
-        return loaded[spec.name][struct_name]
-    module = importlib.import_module(f"{messages_package(spec.dialect)}.{python_name(spec.name)}")
-    value_class: type[Any] = getattr(module, struct_name)
-    return value_class
