@@ -1,4 +1,4 @@
-"""What Java does to texts and numbers that Kafka's answers show."""
+"""Texts and orders as Java makes them, where Kafka's answers show them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DOUBLE = re.compile(
 )
 #: Places in the table of a HashSet that has not grown.
 _SMALL_TABLE = 16
-#: What String.trim takes off.
+#: The characters that String.trim removes.
 _BLANKS = "".join(map(chr, range(0x21)))
 
 
@@ -24,7 +24,7 @@ def host_address(address: str) -> str:
     """An IP address as InetAddress.getHostAddress: IPv6 has its eight groups without shortcuts."""
     if ":" not in address:
         return address
-    from ipaddress import IPv6Address  # not for a start
+    from ipaddress import IPv6Address  # slow to import
 
     plain, _, scope = address.partition("%")
     found = IPv6Address(plain)
@@ -35,7 +35,7 @@ def host_address(address: str) -> str:
 
 
 def parse_integer(text: str, bits: int) -> int:
-    """As Integer.parseInt and its like; ValueError for what is none."""
+    """As Integer.parseInt and its like. Raises ValueError for other texts."""
     if not _INTEGER.fullmatch(text):
         raise ValueError(text)
     number = int(text)
@@ -45,7 +45,7 @@ def parse_integer(text: str, bits: int) -> int:
 
 
 def parse_double(text: str) -> float:
-    """As Double.parseDouble; ValueError for what is none."""
+    """As Double.parseDouble. Raises ValueError for other texts."""
     if not _DOUBLE.fullmatch(text):
         raise ValueError(text)
     return float(text.rstrip("fFdD") if text[-1] in "fFdD" and text[-2:] != "nf" else text)
@@ -60,7 +60,7 @@ def double_text(number: float) -> str:
     if number == 0 or 1e-3 <= abs(number) < 1e7:
         text = repr(number)
         return text if "e" not in text else f"{number:f}"
-    # The digits are those of repr, the shortest that stand for the number.
+    # repr has the shortest digits that parse to the number, as Java's text has.
     digits = repr(number).partition("e")[0].replace(".", "").lstrip("-0").rstrip("0")
     exponent = int(f"{number:e}".partition("e")[2])
     sign = "-" if number < 0 else ""

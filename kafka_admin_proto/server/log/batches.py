@@ -64,7 +64,7 @@ def control_batch(
 
 
 def _known(record: Message, level: int) -> Message:
-    """The record without the directories that a level of metadata.version does not know."""
+    """The record without directories, if the level of metadata.version does not have them."""
     if level < _DIRECTORIES_LEVEL:
         for name in ("directories", "log_dirs"):
             if getattr(record, name, None):
@@ -73,7 +73,7 @@ def _known(record: Message, level: int) -> Message:
 
 
 def _version(record: Message, level: int) -> int:
-    """As ``record_version``, but a broker's change has the least version that can say it."""
+    """As ``record_version``, but a broker's change has the lowest version that has its fields."""
     if isinstance(record, BrokerRegistrationChangeRecord):
         return int(bool(record.in_controlled_shutdown))
     return record_version(record.message_name, level)

@@ -34,7 +34,7 @@ _NOBODY = -1
 
 
 class ClusterLog:
-    """The log of the nodes that run, led in ``epoch``; ``cluster`` is what it says so far.
+    """The log of the running nodes, led in ``epoch``; ``cluster`` is the state that it makes.
 
     ``logs`` are those of nodes 1, 2, and so on; all of them run at first.
     """
@@ -55,7 +55,7 @@ class ClusterLog:
         self._level = cluster.features.get(METADATA_VERSION, 0)
         self._kraft_version = cluster.kraft_version
         self._failed = False
-        #: What ``quorum-state`` says in each node's folder; empty before the first epoch.
+        #: The contents of ``quorum-state`` in each node's folder; empty before the first epoch.
         self._leadership = b""
         self._snapshots = SnapshotWriter()
         self._last_snapshot_s = time.monotonic()
@@ -69,7 +69,7 @@ class ClusterLog:
         self._write(data, offset, offset + len(records), now)
 
     def applied(self, cluster: ClusterState) -> None:
-        """Write a snapshot of the cluster where the log has grown enough, or it is time."""
+        """Write a snapshot of the cluster if the log has grown enough, or the interval is over."""
         age_s = time.monotonic() - self._last_snapshot_s
         interval_ms = self._settings.snapshot_interval_ms
         grown = self._first.uncovered_bytes >= self._settings.snapshot_bytes
@@ -92,14 +92,14 @@ class ClusterLog:
         self._write(data, offset, offset + 1, now)
 
     def detach(self, node: int) -> None:
-        """A node has ended: nothing is written to its log until it runs again."""
+        """A node has stopped: its log is not written to until it runs again."""
         self._snapshots.wait()
         self._logs.pop(node).close()
 
     def attach(self, node: int) -> None:
-        """A node runs again: its log gets what it has missed, and so do those that it is ahead of.
+        """A node runs again: logs that lack batches get them, its own or those of the others.
 
-        Raises MetadataLogError where its log does not read any more, or is another one.
+        Raises MetadataLogError if its log cannot be read any more, or is another cluster's.
         """
         self._snapshots.wait()
         log = NodeLog(self._folders[node], self._settings)
@@ -115,7 +115,7 @@ class ClusterLog:
         self._logs[node] = log
 
     def write_bootstrap(self, folder: Path, records: Sequence[Message]) -> None:
-        """Write ``bootstrap.checkpoint``, the first records, where a node has none."""
+        """Write ``bootstrap.checkpoint``, the first records, for nodes that lack it."""
         path = folder / BOOTSTRAP
         if not path.exists():
             files.replace(path, bootstrap_bytes(list(records), _level(records) or 0, now_ms()))
@@ -133,7 +133,7 @@ class ClusterLog:
             lock.close()
 
     def _write(self, data: bytes, base: int, end: int, now: int) -> None:
-        if self._failed:  # some nodes may have what others lack
+        if self._failed:  # a failed batch may be on some nodes only
             raise OSError("an earlier write to the metadata log failed; start the cluster again")
         try:
             for log in self._logs.values():
@@ -157,7 +157,7 @@ class ClusterLog:
 
 
 def _level(records: Sequence[Message]) -> int | None:
-    """The level of metadata.version that the records set; None where they do not."""
+    """The level of metadata.version that the records set, or None."""
     for each in records:
         if isinstance(each, FeatureLevelRecord) and each.name == METADATA_VERSION:
             return each.feature_level

@@ -1,7 +1,7 @@
-"""Files of a node appended, replaced and removed, each step synced before the next.
+"""Appending to, replacing and removing files of a node, with a sync after each step.
 
-After a crash a file that is replaced is the old or the new one. What was appended may be there in
-part, and what was written for a replacement may be left over: its name ends with ``.part``.
+After a crash a replaced file is the old or the new one. Appended data may be incomplete, and an
+unfinished replacement may be left over; its name ends with ``.part``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kafka_admin_proto.errors import MetadataLogError
 
-#: Behind the name of a file that is being written; Kafka too removes such snapshots when it starts.
+#: The suffix of a file that is being written; Kafka too removes such snapshots at its start.
 PART = ".part"
 #: A broker that runs holds a lock on this file in each of its ``log.dirs``.
 _LOCK = ".lock"
@@ -21,7 +21,7 @@ _ALL_MODES = 0o666
 
 
 def open_to_append(path: Path) -> int:
-    """The descriptor of a file that ``append`` takes; the file is made where there is none."""
+    """The descriptor of a file for ``append``; the file is created if it does not exist."""
     new = not path.exists()
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _ALL_MODES)
     if new:
@@ -30,7 +30,7 @@ def open_to_append(path: Path) -> int:
 
 
 def append(file: int, data: bytes) -> None:
-    """Write all of the data and wait until the disk has it. Raises OSError."""
+    """Write all data and wait until it is on disk. Raises OSError."""
     _write(file, data)
     os.fsync(file)
 
@@ -56,7 +56,7 @@ def rename(path: Path, to: Path) -> None:
 
 
 def truncate(path: Path, size: int) -> None:
-    """Leave the first ``size`` bytes of a file."""
+    """Cut a file off after its first ``size`` bytes."""
     file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.ftruncate(file, size)
@@ -66,22 +66,22 @@ def truncate(path: Path, size: int) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, for good before the next one is removed."""
+    """Remove a file, and wait until that is on disk."""
     os.unlink(path)
     _sync_folder(path.parent)
 
 
 class FolderLock:
-    """Keeps other processes, brokers too, from a node's folder until it is closed.
+    """A lock that keeps other processes, brokers too, out of a node's folder.
 
-    Raises MetadataLogError where one has the folder.
+    Raises MetadataLogError if another process has the folder.
     """
 
     def __init__(self, folder: Path) -> None:
         self._file = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _ALL_MODES)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # this process
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # others, as Java locks
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # for this process
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # for others, as Java does
         except OSError:
             os.close(self._file)
             raise MetadataLogError(
@@ -90,7 +90,7 @@ class FolderLock:
             ) from None
 
     def close(self) -> None:
-        """Let others have the folder."""
+        """Release the folder."""
         os.close(self._file)
 
 

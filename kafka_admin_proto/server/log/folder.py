@@ -1,7 +1,7 @@
 """``__cluster_metadata-0/`` in a node's folder: segments and snapshots, as Kafka lays them out.
 
-What a crash left behind the last whole batch is cut off when the folder is opened again. Damage
-that whole batches follow is no crash's: the folder is refused then.
+When a folder is opened, an incomplete batch at the end of the log, left by a crash, is cut off.
+Damage before complete batches is no effect of a crash: such a folder is refused.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from kafka_admin_proto.server.log.settings import LogSettings
 from kafka_admin_proto.server.log.snapshots import Snapshot, snapshot_name
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 
-#: Behind the names of files that Kafka is about to remove.
+#: The suffix of files that Kafka is about to remove.
 _DELETED = ".deleted"
-#: Behind the name of a snapshot that does not read: nobody takes it any more.
+#: The suffix of a damaged snapshot, which neither we nor Kafka read.
 _DAMAGED = ".damaged"
-#: Where a batch has its length, and how many bytes stand before what is counted.
+#: The offset of a batch's length field, and the bytes that the length does not count.
 _LENGTH = slice(8, 12)
 _LOG_OVERHEAD = 12
-#: Where a batch has the difference between its last offset and its first.
+#: The offset of a batch's field lastOffsetDelta.
 _LAST_OFFSET_DELTA = slice(23, 27)
 
 
@@ -44,8 +44,8 @@ class RawBatch(NamedTuple):
 class NodeLog:
     """The metadata log in one node's folder, open for appending.
 
-    ``end`` is the offset that the next record gets, ``notes`` what was done to the files when they
-    were opened, in sentences.
+    ``end`` is the offset of the next record. ``notes`` are sentences about repairs of the files at
+    the opening.
     """
 
     def __init__(self, folder: Path, settings: LogSettings) -> None:
@@ -53,7 +53,7 @@ class NodeLog:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.notes: list[str] = []
         self.last_timestamp: int = 0
-        #: Bytes of the log behind the newest snapshot.
+        #: Bytes of the log after the newest snapshot.
         self.uncovered_bytes: int = 0
         self._settings = settings
         self._failed = False
@@ -88,7 +88,7 @@ class NodeLog:
     def write(self, data: bytes, base: int, end: int, now_ms: int) -> None:
         """Append a batch of offsets ``base`` to before ``end``, and wait until the disk has it.
 
-        Raises OSError, and from then on with each call: what is in the file is not known then.
+        Raises OSError, and then at each later call, since the file's contents are unknown.
         """
         if self._failed:
             raise OSError("an earlier write to the metadata log failed; start the cluster again")
@@ -106,10 +106,10 @@ class NodeLog:
         self.end, self.last_timestamp = end, now_ms
 
     def write_snapshot(self, end: int, epoch: int, data: bytes) -> None:
-        """Write the snapshot of what is before offset ``end``. Raises OSError.
+        """Write the snapshot of the records before offset ``end``. Raises OSError.
 
-        In any thread, and while batches are appended; what they are is left to the caller to count
-        (``uncovered_bytes``).
+        May be called in any thread while batches are appended; the caller counts the bytes of
+        these (``uncovered_bytes``).
         """
         path = self.folder / snapshot_name(end, epoch)
         if not path.exists():
@@ -131,8 +131,8 @@ class NodeLog:
         files.rename(path, path.with_name(name + _DAMAGED))
 
     def follow(self, other: NodeLog) -> None:
-        """Append what another node's log has behind this one's end. Raises MetadataLogError."""
-        if other.start > self.end:  # what is between is in a snapshot only
+        """Append the batches that another log has after this end. Raises MetadataLogError."""
+        if other.start > self.end:  # the batches between are in a snapshot only
             snapshot = other.snapshots()[-1]
             files.replace(self.folder / snapshot.path.name, snapshot.path.read_bytes(),
                           read_only=True)  # fmt: skip
@@ -161,7 +161,7 @@ class NodeLog:
         return sorted(int(path.stem) for path in self.folder.glob("[0-9]" * 20 + ".log"))
 
     def _recover(self, covered: int) -> None:
-        """Find the end of the last segment, and take off what a crash left behind it.
+        """Find the end of the last segment, and cut off an incomplete batch after it.
 
         ``covered``: the offset where the newest snapshot ends.
         """
@@ -210,7 +210,7 @@ class NodeLog:
         self._file, self._base, self._size, self._first_timestamp = file, base, 0, -1
 
     def _go_on_from(self, snapshot: Snapshot) -> None:
-        """Begin the log anew behind a snapshot that ends later than it."""
+        """Start the log again after a snapshot that ends later than the log."""
         if not snapshot.is_whole():
             raise MetadataLogError(
                 f"the log in {self.folder} ends before offset {self.end}, and the snapshot "
@@ -226,7 +226,7 @@ class NodeLog:
         segments = self._segments()
         for base, following in itertools.pairwise(segments):
             if following <= start:
-                for path in sorted(self.folder.glob(f"{base:020}.*")):  # Kafka's indexes too
+                for path in sorted(self.folder.glob(f"{base:020}.*")):  # with Kafka's index files
                     files.remove(path)
         for snapshot in self.snapshots():
             if snapshot.end < start:

@@ -1,4 +1,4 @@
-"""``meta.properties``: which cluster and node a folder is of."""
+"""``meta.properties``, which names the cluster and the node of a folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _META = "meta.properties"
 
 
 class MetaProperties(msgspec.Struct, frozen=True):
-    """What ``meta.properties`` says."""
+    """The contents of ``meta.properties``."""
 
     cluster_id: str
     node_id: int
@@ -23,7 +23,7 @@ class MetaProperties(msgspec.Struct, frozen=True):
 
 
 def read_meta(folder: Path) -> MetaProperties | None:
-    """The folder's ``meta.properties``; None where there is none. Raises MetadataLogError."""
+    """The folder's ``meta.properties``, or None. Raises MetadataLogError."""
     try:
         text = (folder / _META).read_text("utf-8")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A cluster's folders, found or made: who it is, and what its log says so far.
+"""Opening or creating a cluster's folders: its identity and its metadata log.
 
 A cluster of one node has the folder itself as the node's ``log.dirs``, as Kafka would; one of
 several nodes has a folder in it for each, named after the node.
@@ -35,8 +35,8 @@ from kafka_admin_proto.values import Message
 class Opened(msgspec.Struct):
     """A cluster on disk.
 
-    ``new`` is one without a record yet, and ``bootstrap`` the first records that its folder has
-    for it, if any. ``notes`` are sentences on what was done to the files.
+    ``new`` is a cluster without records, and ``bootstrap`` the first records in its folder, if
+    any. ``notes`` are sentences about repairs of the files.
     """
 
     log: ClusterLog
@@ -68,8 +68,8 @@ def node_folders(data: Path, nodes: int) -> list[Path]:
 def open_cluster(data: Path, nodes: int, cluster_id: str, settings: LogSettings) -> Opened:
     """Open the cluster in a folder, or make one with that id.
 
-    Raises MetadataLogError for a folder that is another kind of cluster's, that another process
-    has, or whose log cannot be read; OSError where a file cannot be.
+    Raises MetadataLogError for the folder of another cluster, one that another process has, and
+    one whose log cannot be read. Raises OSError for a file that cannot be read or written.
     """
     folders = node_folders(data, nodes)
     for folder in folders:
@@ -124,9 +124,9 @@ def check_release(state: ClusterState, release: str, data: Path) -> None:
 
 
 def _check(log: NodeLog, replayed: Replayed) -> None:
-    """See that nothing of the log is lost; set snapshots aside that do not read.
+    """Check that the log is complete; damaged snapshots are set aside.
 
-    A damaged snapshot is no loss where an older one, or the log's start, and the log have it all.
+    A damaged snapshot is no loss if an older one, or the log from its start, has all records.
     """
     damaged: dict[str, str] = {}
     for problem in replayed.problems:
@@ -148,7 +148,7 @@ def _check(log: NodeLog, replayed: Replayed) -> None:
 
 
 def _identities(folders: Sequence[Path], cluster_id: str) -> list[MetaProperties]:
-    """The ``meta.properties`` of each node; those that are missing are written."""
+    """The ``meta.properties`` of each node; missing ones are written."""
     found = [read_meta(folder) for folder in folders]
     known = {meta.cluster_id for meta in found if meta is not None}
     if len(known) > 1:
@@ -169,10 +169,10 @@ def _identities(folders: Sequence[Path], cluster_id: str) -> list[MetaProperties
 
 
 def _align(logs: Sequence[NodeLog]) -> NodeLog:
-    """Give each node what the one that is ahead has; returns that one.
+    """Append batches that only some logs have to the others; returns the longest log.
 
-    A batch was written node by node when a crash came: the last one may be in some logs only. It
-    was not acknowledged, and counts all the same.
+    A batch is written node by node, so after a crash the last one may be in some logs only. It was
+    not acknowledged, and is kept nevertheless.
     """
     ahead = max(logs, key=lambda each: each.end)
     for each in logs:
@@ -184,7 +184,7 @@ def _align(logs: Sequence[NodeLog]) -> NodeLog:
 def _bootstrap(folder: Path) -> list[Message]:
     """The records of ``bootstrap.checkpoint``, which Kafka's StorageTool writes; [] without one.
 
-    Raises MetadataLogError where they do not read.
+    Raises MetadataLogError if they cannot be read.
     """
     path, records = folder / BOOTSTRAP, []
     if not path.exists():

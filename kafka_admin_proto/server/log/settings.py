@@ -1,4 +1,4 @@
-"""When segments roll, snapshots are written and old ones go: by the broker's configs."""
+"""The settings of segments and snapshots, by the broker's configs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.values import ConfigFailure, check, parse
 
 _SEGMENT_BYTES = "metadata.log.segment.bytes"
-#: 4.3 has it for tests, in place of the former, whose least value is 8 MiB.
+#: 4.3 has this config for tests, in place of the former, whose lowest value is 8 MiB.
 _SEGMENT_BYTES_IN_TESTS = "internal.metadata.log.segment.bytes"
-#: 3.9 has it for tests: the least value of the first.
+#: 3.9 has this config for tests: the lowest value of the first.
 _SEGMENT_MIN_BYTES = "metadata.log.segment.min.bytes"
 
 
@@ -21,9 +21,9 @@ class LogSettings(msgspec.Struct, frozen=True):
     """Sizes in bytes, times in milliseconds.
 
     A snapshot is written when the log has grown by ``snapshot_bytes`` since the last one, or
-    ``snapshot_interval_ms`` after it (0: never). Old ones go, and the segments before them, while
-    log and snapshots take more than ``retention_bytes`` or are older than ``retention_ms`` (below
-    0: never); the newest snapshot stays.
+    ``snapshot_interval_ms`` after it (0: never). Old snapshots and the segments before them are
+    removed while log and snapshots take more than ``retention_bytes`` or are older than
+    ``retention_ms`` (below 0: never); the newest snapshot stays.
     """
 
     segment_bytes: int
@@ -35,7 +35,7 @@ class LogSettings(msgspec.Struct, frozen=True):
 
 
 def log_settings(configs: Mapping[str, str], release: str) -> LogSettings:
-    """What the configs of a broker say. Raises MetadataLogError, which names the config."""
+    """The settings in a broker's configs. Raises MetadataLogError, which names the config."""
 
     def number(name: str) -> int:
         config = definitions(release).in_properties[name]

@@ -1,7 +1,7 @@
-"""Snapshots of a large cluster are written beside its requests, in a thread of their own.
+"""Writes snapshots of a large cluster in a thread of their own, while it answers requests.
 
-A thread that works holds Python's interpreter, and a request would wait for it some milliseconds
-each time. So it writes some records, lets others have their turn, and goes on.
+A working thread holds Python's interpreter lock, for which a request would wait some milliseconds
+each time. So the thread pauses after some records.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from kafka_admin_proto.server.log.snapshots import snapshot_parts
 
 #: Clusters with fewer topics are written at once.
 _SMALL_TOPICS = 200
-#: How long requests have their turn between two batches of a snapshot.
+#: The pause between two batches of a snapshot, in which requests are answered.
 _TURN_S = 0.001
 
 
 class SnapshotWriter:
-    """Writes one snapshot at a time; ``is_busy`` while it does."""
+    """Writes one snapshot at a time."""
 
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None
@@ -36,8 +36,8 @@ class SnapshotWriter:
     def write(self, cluster: ClusterState, logs: Sequence[NodeLog], now_ms: int) -> None:
         """Write a snapshot of the cluster as it is now to the folders of nodes.
 
-        The log has all that the snapshot would: where it cannot be written, that is a sentence on
-        stderr, and the next one is tried as if it had been written.
+        The log has all records of the snapshot. If it cannot be written, a sentence on stderr says
+        so, and the next snapshot is written as if it had been.
         """
         last_timestamp = logs[0].last_timestamp
         for log in logs:
@@ -53,7 +53,7 @@ class SnapshotWriter:
         self._thread.start()
 
     def wait(self) -> None:
-        """Return when nothing is being written."""
+        """Wait until no snapshot is being written."""
         if self._thread is not None:
             self._thread.join()
             self._thread = None

@@ -1,7 +1,7 @@
 """Snapshots of the metadata log: a state as records, as Kafka's ``MetadataImage`` writes it.
 
-A snapshot is what a new log would have to say for the same state. Its file is named after the
-offset where the log goes on, and the epoch of the last record that is in it.
+A snapshot has the records that make the same state in a new log. Its file is named after the
+offset at which the log continues, and the epoch of the last record in the snapshot.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ from kafka_admin_proto.server.log.batches import control_batch, metadata_batch
 from kafka_admin_proto.values import Message
 
 _NAME = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
-#: Records of a batch, which is made in about two milliseconds; Kafka's batches end below 8 MiB.
+#: Records in a batch, which takes about two milliseconds; Kafka's batches end below 8 MiB.
 _BATCH_RECORDS = 128
-#: What ProducerIdsRecord of a snapshot has in place of a broker.
+#: The broker id in the ProducerIdsRecord of a snapshot.
 _NO_BROKER = -1
 
 
 class Snapshot(msgspec.Struct, frozen=True, order=True):
-    """A snapshot's file: the log goes on at offset ``end``."""
+    """A snapshot's file; the log continues at offset ``end``."""
 
     end: int
     epoch: int
@@ -66,12 +66,12 @@ class Snapshot(msgspec.Struct, frozen=True, order=True):
 
     @classmethod
     def in_folder(cls, folder: Path) -> list[Snapshot]:
-        """All that a folder has, the oldest first."""
+        """The snapshots in a folder, the oldest first."""
         found = ((_NAME.fullmatch(path.name), path) for path in folder.iterdir())
         return sorted(cls(int(name[1]), int(name[2]), path) for name, path in found if name)
 
     def timestamp(self) -> int | None:
-        """The newest timestamp, in milliseconds, of what is in it; None for a damaged header."""
+        """The newest timestamp of its records, in milliseconds; None for a damaged header."""
         header = _control(next(read_segment(self.path), None), 0)
         return (
             header.last_contained_log_timestamp
@@ -80,7 +80,7 @@ class Snapshot(msgspec.Struct, frozen=True, order=True):
         )
 
     def is_whole(self) -> bool:
-        """Whether all of it reads, from its header to its footer."""
+        """Whether it can be read from its header to its footer."""
         found = list(read_segment(self.path))
         return (
             bool(found)
@@ -91,7 +91,7 @@ class Snapshot(msgspec.Struct, frozen=True, order=True):
 
 
 def _control(found: object, index: int) -> Message | None:
-    """What the control record at that index of a batch says; None where there is none."""
+    """The value of the control record at that index of a batch, or None."""
     if not isinstance(found, Batch) or not found.is_control or not found.records:
         return None
     record = found.records[index]
@@ -107,15 +107,15 @@ def snapshot_name(end: int, epoch: int) -> str:
 
 
 def snapshot_bytes(state: ClusterState, last_timestamp: int, now_ms: int) -> bytes:
-    """The file that holds a state. ``last_timestamp`` is that of the last record in it.
+    """The bytes of a snapshot of a state; ``last_timestamp`` is that of its last record.
 
-    Raises EncodeError for a state that the records of its metadata.version cannot say.
+    Raises EncodeError for a state that records of its metadata.version cannot express.
     """
     return b"".join(snapshot_parts(state, last_timestamp, now_ms))
 
 
 def snapshot_parts(state: ClusterState, last_timestamp: int, now_ms: int) -> Iterator[bytes]:
-    """The batches of that file, one by one, so that others may have their turns in between."""
+    """The batches of that file, one by one, so that the caller may pause between them."""
     return _file(
         state_records(state),
         state.features.get(METADATA_VERSION, 0),
@@ -143,7 +143,7 @@ def _file(
 
 
 def _quorum(state: ClusterState) -> Iterator[tuple[str, Message]]:
-    """What the header of a dynamic quorum's snapshot says (KIP-853)."""
+    """The header records of a dynamic quorum's snapshot (KIP-853)."""
     if not state.kraft_version:
         return
     yield "KRAFT_VERSION", KRaftVersionRecord(kraft_version=state.kraft_version)

@@ -1,1 +1,1 @@
-"""Quotas of clients, and how they throttle."""
+"""Quotas of clients, and throttling by them."""

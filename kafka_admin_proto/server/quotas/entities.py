@@ -1,4 +1,4 @@
-"""Quotas of clients: whom they are for, and which values they take (Kafka's QuotaConfig)."""
+"""The entities and values of client quotas (Kafka's QuotaConfig)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _OF_CLIENTS = {
 }
 _OF_ADDRESSES = {"connection_creation_rate": "INT"}
 _LARGEST = {"INT": (1 << 31) - 1, "LONG": (1 << 63) - 1}
-#: How much of a whole number may be missing.
+#: The largest difference from a whole number.
 _ROUNDING = 1e-6
 
 
 def entity_text(names: Mapping[str, str | None]) -> str:
-    """As ClientQuotaEntity.toString: Java's map, and its null."""
+    """As ClientQuotaEntity.toString: a Java map, with Java's null."""
     shown = (
         f"{kind}={'null' if names[kind] is None else names[kind]}" for kind in hash_order(names)
     )
@@ -32,7 +32,7 @@ def entity_text(names: Mapping[str, str | None]) -> str:
 
 
 def quota_types(names: Mapping[str, str | None]) -> dict[str, str]:
-    """The quotas that an entity can have, and their types; ApiFailure where it is none."""
+    """The quotas of an entity, with their types. Raises ApiFailure for an invalid entity."""
     if not names:
         raise ApiFailure(INVALID_REQUEST, "Invalid empty client quota entity")
     for kind in hash_order(names):
@@ -70,7 +70,7 @@ def check_quota(types: Mapping[str, str], key: str, value: float) -> None:
 
 
 def _is_address(text: str) -> bool:
-    """Kafka asks the resolver; here names other than localhost are resolved nowhere."""
+    """Whether a name is an address; Kafka resolves names, here only localhost is known."""
     try:
         ipaddress.ip_address(text)
     except ValueError:

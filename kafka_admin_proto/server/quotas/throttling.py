@@ -1,7 +1,7 @@
-"""How fast a client may create and delete partitions (KIP-599): the quota controller_mutation_rate.
+"""The quota controller_mutation_rate, which limits created and deleted partitions (KIP-599).
 
-A bucket fills with so many tokens a second, up to what the window holds; each partition takes one.
-It may be overdrawn once: then nothing more is changed until it has filled up to zero again.
+A bucket fills with so many tokens a second, up to those of its window; each partition takes one.
+One request may overdraw it; then further changes wait until it has filled up to zero again.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 _KEY = "controller_mutation_rate"
 _SECOND_MS = 1000.0
-#: Whose tokens a bucket has: a user, a client id, or one client of a user; "" for all.
+#: The owner of a bucket: (user, client id), where "" stands for any.
 Owner = tuple[str, str]
 
 
 class TokenBucket(msgspec.Struct):
-    """The tokens that an owner had at ``updated_ms``; below zero it is overdrawn."""
+    """The tokens of an owner at ``updated_ms``; below zero the bucket is overdrawn."""
 
     tokens: float
     updated_ms: float
 
     def fill(self, rate: float, burst: float, now_ms: float) -> float:
-        """The tokens now, at so many new ones a second, and at most ``burst``."""
+        """Add the tokens since the last update, at ``rate`` a second; at most ``burst``."""
         new = rate * (now_ms - self.updated_ms) / _SECOND_MS
         self.tokens = min(burst, self.tokens + new)
         self.updated_ms = now_ms
@@ -42,8 +42,8 @@ class TokenBucket(msgspec.Struct):
 class MutationQuota:
     """The quota of one request.
 
-    A ``strict`` one refuses changes while the bucket is overdrawn; the others are let through, and
-    their client has to wait. ``rate`` is in partitions a second.
+    A ``strict`` quota refuses changes while the bucket is overdrawn. Any other quota lets them
+    through, and the client has to wait. ``rate`` is in partitions a second.
     """
 
     def __init__(self, bucket: TokenBucket, rate: float, burst: float, *, strict: bool) -> None:
@@ -54,7 +54,7 @@ class MutationQuota:
         self._throttled_until_ms = 0.0
 
     def take(self, partitions: int) -> None:
-        """Count partitions that are created or deleted; ApiFailure where they may not be."""
+        """Count partitions that are created or deleted. Raises ApiFailure if they may not be."""
         now_ms = _now_ms()
         if self._strict and self._bucket.fill(self._rate, self._burst, now_ms) < 0:
             self._throttle(now_ms)
@@ -66,7 +66,7 @@ class MutationQuota:
 
     @property
     def throttle_time_ms(self) -> int:
-        """How long the client is to wait from now on."""
+        """The milliseconds for which the client has to wait."""
         return max(0, int(self._throttled_until_ms - _now_ms()))
 
     def _throttle(self, now_ms: float) -> None:
@@ -74,20 +74,20 @@ class MutationQuota:
 
 
 class _Unlimited(MutationQuota):
-    """Of clients without a quota."""
+    """The quota of clients without a limit."""
 
     def __init__(self) -> None:
         super().__init__(TokenBucket(0.0, 0.0), 1.0, 0.0, strict=False)
 
     def take(self, partitions: int) -> None:
-        """Nothing is counted."""
+        """Count no partitions."""
 
 
 _UNLIMITED = _Unlimited()
 
 
 def mutation_quota(state: State, caller: Caller, strict_since: int) -> MutationQuota:
-    """The quota that a caller's request has; strict from that version of its api on."""
+    """The quota of a caller's request; strict from version ``strict_since`` of its api on."""
     quotas = state.cluster.quotas
     if not quotas or not any(_KEY in each for each in quotas.values()):
         return _UNLIMITED
@@ -105,7 +105,7 @@ def mutation_quota(state: State, caller: Caller, strict_since: int) -> MutationQ
 
 
 def quota_of(state: State, user: str, client: str) -> tuple[Owner, float] | None:
-    """The quota that counts for a client of a user, and whose it is: the most specific one."""
+    """The most specific quota for a client of a user, and its owner."""
     quotas = state.cluster.quotas
 
     def rate(name: str | None, client_id: str | None) -> float | None:

@@ -1,4 +1,4 @@
-"""CreateAcls: who may do what from now on.
+"""CreateAcls: new ACLs.
 
 Versions: 1 pattern types (KIP-290), 2 flexible, 3 users as resources (KIP-373).
 """
@@ -27,7 +27,7 @@ from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: CreateAclsRequest, caller: Caller) -> Answer:
-    """Each ACL for itself; one that is there already stays as it is, and there is no error."""
+    """Create each ACL separately; an ACL that exists stays, without an error."""
     check_request(request)
     if state.authorizer is None:
         failure = Failure(SECURITY_DISABLED, NO_AUTHORIZER)

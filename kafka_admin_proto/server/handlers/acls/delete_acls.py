@@ -30,7 +30,7 @@ from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: DeleteAclsRequest, caller: Caller) -> Answer:
-    """Each filter for itself; an ACL that two of them find is in both of their results."""
+    """Apply each filter separately; an ACL that two filters find is in both results."""
     check_request(request)
     if state.authorizer is None:
         failure = Failure(SECURITY_DISABLED, NO_AUTHORIZER)

@@ -1,4 +1,4 @@
-"""ApiVersions: what this node serves.
+"""ApiVersions: the apis and features of a node.
 
 Versions: 1 a throttle time, 2 nothing, 3 software of the client and features (KIP-511, KIP-584),
 4 features from level 0 (KIP-1022).
@@ -24,7 +24,7 @@ _FROM_LEVEL_0 = 4
 
 
 def handle(state: View, request: ApiVersionsRequest, caller: Caller) -> Answer:
-    """Apis in the versions of the release; features as supported and as in force."""
+    """List the apis in the versions of the release, and the supported and finalized features."""
     if caller.version >= 3:
         texts = (request.client_software_name, request.client_software_version)
         if not all(map(_SOFTWARE.fullmatch, texts)):

@@ -21,7 +21,7 @@ _UNSUPPORTED_ENDPOINT_TYPE = 115
 
 
 def handle(state: View, request: DescribeClusterRequest, caller: Caller) -> Answer:
-    """What a broker's listener answers: of brokers, never of controllers."""
+    """Describe the brokers, as a broker's listener does; controllers are refused."""
     if caller.version >= 1 and request.endpoint_type != _BROKERS:
         if request.endpoint_type == _CONTROLLERS:
             code = _MISMATCHED_ENDPOINT_TYPE

@@ -1,8 +1,8 @@
-"""DescribeLogDirs: where a node keeps which replicas (KIP-113).
+"""DescribeLogDirs: the log directories of a node and their replicas (KIP-113).
 
 Versions: 1 a throttle time, 2 flexible, 3 an error of its own, 4 sizes of the disk (KIP-827),
 5 whether the directory takes no new replicas (KIP-1066). Partitions here have no records; the disk
-is not looked at, so that its sizes are -1.
+is not examined, so its sizes are -1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kafka_admin_proto.server.handlers import Answer, Caller
 
 
 def handle(state: View, request: DescribeLogDirsRequest, caller: Caller) -> Answer:
-    """The replicas of this node, those asked for or all."""
+    """List the replicas of this node: the requested ones, or all."""
     if request.topics is None:
         wanted = [(each, sorted(each.partitions)) for each in state.cluster.topics.values()]
     else:

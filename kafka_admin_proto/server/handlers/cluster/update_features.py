@@ -29,7 +29,7 @@ _LAST_WITH_RESULTS = 1
 _MIN_IN_SYNC = "min.insync.replicas"
 #: Levels of metadata.version that changed no record, so that they can be left again.
 _WITHOUT_CHANGES = frozenset({16, 18, 19, 20, 21, 22})
-#: It is of the quorum, not of the log: a change of it is not in the records of features.
+#: A feature of the quorum, whose level is in control records and not in feature records.
 _OF_QUORUM = "kraft.version"
 #: The first level of metadata.version, 3.3-IV0, that has records of features.
 _FIRST_METADATA_LEVEL, _FIRST_METADATA_NAME = 4, "3.3-IV0"
@@ -39,7 +39,7 @@ _LOSSY = "Refusing to perform the requested downgrade because it might delete me
 
 
 def handle(state: State, request: UpdateFeaturesRequest, caller: Caller) -> Answer:
-    """All updates or, in 3.9, those that are right; the last one of a feature counts."""
+    """Apply all updates, or in 3.9 the valid ones; of several for a feature the last counts."""
     updates = {each.feature: each for each in request.feature_updates}
     each_for_itself = state.release == "3.9"
     records: list[Message] = []
@@ -71,7 +71,7 @@ def handle(state: State, request: UpdateFeaturesRequest, caller: Caller) -> Answ
 
 
 def _for_all_brokers(state: State) -> list[Message]:
-    """``min.insync.replicas`` is the same for all brokers where leaders are eligible by it."""
+    """Records that keep ``min.insync.replicas`` the same on all brokers, as KIP-966 needs it."""
     records = []
     if _MIN_IN_SYNC not in state.configs(BROKER_RESOURCE, ""):
         value = state.static[state.controller].get(_MIN_IN_SYNC, "1")

@@ -1,4 +1,4 @@
-"""AlterConfigs: all configs of a resource at once; what is not named goes back to its default.
+"""AlterConfigs: replaces all configs of a resource; others go back to their defaults.
 
 Versions: 1 a throttle time, 2 flexible.
 """
@@ -18,7 +18,7 @@ from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: AlterConfigsRequest, caller: Caller) -> Answer:
-    """Each resource for itself, in the order of the request."""
+    """Alter each resource separately, in the order of the request."""
     changes = [
         Change(
             each.resource_type,

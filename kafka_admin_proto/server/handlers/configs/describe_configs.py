@@ -1,4 +1,4 @@
-"""DescribeConfigs: what counts for topics, brokers, groups and subscriptions to clients' metrics.
+"""DescribeConfigs: the configs of topics, brokers, groups and clients' metrics subscriptions.
 
 Versions: 1 synonyms and sources, 2 a throttle time, 3 types and documentation (KIP-569),
 4 flexible. Documentation is null: its sentences are Kafka's.
@@ -61,7 +61,7 @@ _TYPES = (
 )  # fmt: skip
 
 _LISTENER_CONFIG = re.compile(r"listener\.name\.[^.]*\.(.*)")
-#: What stands before a config of a SASL mechanism.
+#: The prefix of a SASL mechanism's configs.
 _MECHANISM_CONFIG = re.compile(
     r"^[a-z0-9-]+\.(?=(sasl\.(jaas\.config|login\.class|login\.callback\.handler\.class|"
     r"server\.callback\.handler\.class)|connections\.max\.reauth\.ms)$)"
@@ -72,7 +72,7 @@ _Row = tuple[str | None, int, list[tuple[str, str | None, int]]]
 
 
 def handle(state: View, request: DescribeConfigsRequest, caller: Caller) -> Answer:
-    """Each resource for itself; a kind that no release knows fails the request."""
+    """Describe each resource separately; an unknown resource type fails the request."""
     known = _KINDS if state.definitions.group else _KINDS[:-1]
     if any(each.resource_type not in known for each in request.resources):
         rows = [
@@ -123,7 +123,7 @@ def _described(
             rows = _metrics(state, name)
         case _:
             rows = _group(state, name, caller.node_id)
-    # 3.9 gives subscriptions as they are: all of one, without types and sentences.
+    # 3.9 lists all configs of a subscription, without types and documentation.
     plain = resource.resource_type == CLIENT_METRICS_RESOURCE and state.release < "4"
     for config, (value, source, synonyms) in rows.items():
         if keys and config.name not in keys and not plain:
@@ -201,7 +201,7 @@ def _broker(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row
 
 
 def _broker_config(state: View, key: str) -> ConfigDefinition:
-    """The definition; one for a name that Kafka does not know, whose value is never shown.
+    """The definition of a config; a sensitive one for a name that Kafka does not know.
 
     A config of one listener, or of a mechanism there, is defined as that of all listeners.
     """
@@ -257,9 +257,9 @@ def _group(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]
 def _synonyms(
     state: View, broker: BrokerConfigs, names: tuple[str, ...], first: str | None = None
 ) -> list[tuple[str, str | None, int]]:
-    """(name, text, source) of what the broker has under these names, what counts most first.
+    """(name, text, source) of the values under these names, by falling precedence.
 
-    What stands before the config that is asked for, ``first`` or else the first name, is left out.
+    Values before the requested config (``first``, or else the first name) are left out.
     """
     found: list[tuple[str, str | None, int]] = []
     for source, configs in broker.sources():

@@ -20,7 +20,7 @@ from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: IncrementalAlterConfigsRequest, caller: Caller) -> Answer:
-    """Each resource for itself, in the order of the request."""
+    """Alter each resource separately, in the order of the request."""
     changes = [
         Change(
             each.resource_type,

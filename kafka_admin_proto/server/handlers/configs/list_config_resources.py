@@ -1,4 +1,4 @@
-"""ListConfigResources: what has configs, or can have them.
+"""ListConfigResources: the resources that have configs, or can have them.
 
 Versions: 0 names subscriptions to clients' metrics alone (KIP-714), 1 every kind (KIP-1142).
 """
@@ -28,7 +28,7 @@ _KINDS = (
 
 
 def handle(state: View, request: ListConfigResourcesRequest, caller: Caller) -> Answer:
-    """Every topic and broker; groups and subscriptions that were configured."""
+    """List every topic and broker, and the groups and subscriptions that have configs."""
     kinds = [CLIENT_METRICS_RESOURCE] if caller.version == 0 else request.resource_types or _KINDS
     if any(each not in _KINDS for each in kinds):
         return Answer(ListConfigResourcesResponse(error_code=UNSUPPORTED_VERSION))

@@ -1,9 +1,9 @@
-"""KIP-4's drafts as they read: the messages of ``kip-4a`` and ``kip-4b``, beside Kafka's own.
+"""KIP-4's drafts by their text: the messages of ``kip-4a`` and ``kip-4b``, beside Kafka's own.
 
-A cluster with ``rules="kip-4b"`` has them on the api keys that ``schemas/overlay.json`` gives them,
-which are ours; TopicMetadata v1 is Metadata v1's place, since the texts call it the next version of
-that request. Their state and their records are those of ``server/handlers``. docs/drafts.md has
-each sentence of the texts beside its test.
+A cluster with ``rules="kip-4b"`` serves them under the api keys in ``schemas/overlay.json``, which
+the drafts do not define. TopicMetadata v1 replaces Metadata v1, since the texts call it the next
+version of that request. The handlers change the same state as Kafka's own apis. docs/drafts.md
+lists each sentence of the texts with its tests.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def draft_handler(dialect: str, message_name: str) -> Handler:
 
 @cache
 def draft_apis(dialect: str) -> tuple[Api, ...]:
-    """What a node lists beside the shipped apis."""
+    """The apis of a draft, which a node lists after Kafka's own."""
     found = []
     for name in DRAFTS[dialect]:
         entry = catalog().entry(name, dialect)

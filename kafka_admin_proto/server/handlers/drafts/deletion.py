@@ -1,4 +1,4 @@
-"""What DeleteTopic does in both drafts."""
+"""DeleteTopic, as both drafts have it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_admin_proto.values import Message
 
 
 def deleted(state: State, names: Iterable[str]) -> tuple[dict[str, int], list[Message]]:
-    """The code of each topic, and the records that remove those which are there."""
+    """The error code of each topic, and the records that remove the existing ones."""
     records: list[Message] = []
     codes = {}
     enabled = state.broker_value("delete.topic.enable") != "false"

@@ -1,4 +1,4 @@
-"""What TopicMetadata v1 has in both drafts: which topics are meant."""
+"""The requested topics of TopicMetadata v1, as both drafts have them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from kafka_admin_proto.server.topics.names import is_valid
 
 
 def wanted_topics(state: View, names: Iterable[str]) -> Iterator[tuple[str, Topic | None]]:
-    """Each topic that is named, once, and all topics where none is; None for an unknown one."""
+    """Each named topic once, or all topics if no topic is named; None for an unknown name."""
     for name in dict.fromkeys(names) or list(state.topic_names):
         yield name, state.topic(name)
 
 
 def code_of_missing(name: str) -> int:
-    """The code of a topic that is not there."""
+    """The error code of a topic that does not exist."""
     return UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else INVALID_TOPIC

@@ -1,4 +1,4 @@
-"""From the replicas that a topic has to those that it shall have: checks, and records."""
+"""Changes of a topic's partitions by a draft: the new replicas, their checks and records."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from kafka_admin_proto.server.topics.assignments import (
 )
 from kafka_admin_proto.values import Message
 
-#: What the drafts send for "not defined" and "empty".
+#: The number that stands for "not defined" and "empty" in the drafts.
 NOTHING = -1
 
 
 def replicas_of(topic: Topic) -> list[list[int]]:
-    """The replicas of each partition; of one whose replicas move, those that it will have."""
+    """The replicas of each partition; during a reassignment the target replicas."""
     return [_target(partition) for _, partition in sorted(topic.partitions.items())]
 
 
@@ -54,7 +54,7 @@ def check_count(partitions: int) -> None:
 
 
 def within_limit(before: Sequence[Message], more: list[Message]) -> list[Message]:
-    """The records of another topic. Raises ApiFailure where a request would make too many."""
+    """The records of another topic. Raises ApiFailure if the request makes too many records."""
     if len(before) + len(more) > MOST_RECORDS:
         raise ApiFailure(INVALID_PARTITIONS, f"a request may make {MOST_RECORDS} records")
     return more
@@ -63,7 +63,7 @@ def within_limit(before: Sequence[Message], more: list[Message]) -> list[Message
 def assigned(
     state: State, now: Sequence[list[int]], assignment: dict[int, list[int]]
 ) -> list[list[int]]:
-    """All partitions' replicas with those of an assignment in their place, or behind them."""
+    """The replicas of all partitions, with those of an assignment replaced or added."""
     wanted = [list(each) for each in now]
     for number in sorted(assignment):
         replicas = assignment[number]
@@ -112,8 +112,8 @@ def grown(state: State, topic: Topic, now: Sequence[list[int]], added: int) -> l
 def records_of(state: State, topic: Topic, wanted: Sequence[list[int]]) -> list[Message]:
     """The records that add partitions and begin to move replicas.
 
-    Raises ApiFailure where replicas would go elsewhere that move already, or partitions be added
-    while the topic's replicas move.
+    Raises ApiFailure for other replicas of a partition that is being reassigned, and for new
+    partitions of a topic with such a partition.
     """
     now = replicas_of(topic)
     moving = [number for number, each in topic.partitions.items() if is_reassigning(each)]

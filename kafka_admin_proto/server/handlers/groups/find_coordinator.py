@@ -1,4 +1,4 @@
-"""FindCoordinator: there is none, since nothing is produced or consumed here.
+"""FindCoordinator: the cluster has no coordinator, since it stores no records.
 
 Versions: 1 types of keys and messages, 2 nothing, 3 flexible, 4 several keys (KIP-699),
 5 nothing, 6 share groups (KIP-932).
@@ -43,9 +43,9 @@ _TEXTS = {
 
 
 def handle(state: View, request: FindCoordinatorRequest, caller: Caller) -> Answer:
-    """COORDINATOR_NOT_AVAILABLE for each group and transaction, as before the first of them.
+    """Answer COORDINATOR_NOT_AVAILABLE for each group and transaction, as a new cluster does.
 
-    A caller who may not describe one has its error; share groups are for brokers.
+    A caller who may not describe one gets its error; share groups are for brokers.
     """
     if caller.version >= _SEVERAL_KEYS:
         rows = []

@@ -1,4 +1,4 @@
-"""ListGroups: there are none, since nothing is consumed here.
+"""ListGroups: the cluster has no groups, since it stores no records.
 
 Versions: 1 a throttle time, 2 nothing, 3 flexible, 4 states (KIP-518), 5 types (KIP-848).
 """
@@ -12,5 +12,5 @@ from kafka_admin_proto.server.handlers import Answer, Caller
 
 
 def handle(state: View, request: ListGroupsRequest, caller: Caller) -> Answer:
-    """No group, as of a broker that coordinates none."""
+    """Answer as a broker that coordinates no group."""
     return Answer(ListGroupsResponse())

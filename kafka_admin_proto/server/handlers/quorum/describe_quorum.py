@@ -29,7 +29,7 @@ _UNKNOWN = "This server does not host this topic-partition."
 
 
 def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answer:
-    """All nodes are voters; one that has ended is as far in the log as it was then."""
+    """All nodes are voters; a stopped one has the end offset that it had when it stopped."""
     response = DescribeQuorumResponse()
     known = [(each.topic_name, [p.partition_index for p in each.partitions])
              for each in request.topics]  # fmt: skip

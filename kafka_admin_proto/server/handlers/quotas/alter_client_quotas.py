@@ -26,7 +26,7 @@ _Entity = tuple[tuple[str, str | None], ...]
 
 
 def handle(state: State, request: AlterClientQuotasRequest, caller: Caller) -> Answer:
-    """Each entity for itself; one that comes twice has the error, and the first change counts."""
+    """Alter each entity; a repeated entity has an error, and its first change counts."""
     records: list[Message] = []
     failures: dict[_Entity, ApiFailure | None] = {}
     for entry in request.entries:
@@ -49,7 +49,7 @@ def handle(state: State, request: AlterClientQuotasRequest, caller: Caller) -> A
 
 
 def _changed(state: State, names: _Names, entity: _Entity, ops: list[OpData]) -> list[Message]:
-    """Records of what is not so yet."""
+    """Records of the values that differ from the current ones."""
     types = quota_types(names)
     now = state.cluster.quotas.get(entity, {})
     records: list[Message] = []

@@ -29,7 +29,7 @@ _NAMES = {
 
 
 def handle(state: View, request: DescribeClientQuotasRequest, caller: Caller) -> Answer:
-    """Entities that have every component; with ``strict`` those that have no other one."""
+    """List entities with every requested component; with ``strict`` those without others."""
     try:
         exact, specified = _checked(request.components)
     except ApiFailure as failure:

@@ -1,4 +1,4 @@
-"""AlterPartitionReassignments: replicas moved, or a move cancelled (KIP-455).
+"""AlterPartitionReassignments: begins or cancels reassignments of partitions (KIP-455).
 
 Versions: 1 whether the replication factor may change (KIP-860).
 """
@@ -35,7 +35,7 @@ from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: AlterPartitionReassignmentsRequest, caller: Caller) -> Answer:
-    """Each partition for itself; with a timeout of 0 or less nothing changes."""
+    """Reassign each partition separately; with a timeout of 0 or less nothing changes."""
     if not request.topics:  # Kafka's controller leaves the message at its default, which is no null
         return Answer(AlterPartitionReassignmentsResponse(), [])
     response = AlterPartitionReassignmentsResponse(error_message=None)
@@ -84,7 +84,7 @@ def _reassigned(
 def moved(
     state: State, topic: Topic, number: int, replicas: list[int]
 ) -> PartitionChangeRecord | None:
-    """The record that begins to move a partition to these replicas; None where it has them."""
+    """The record that begins a reassignment to these replicas; None if nothing changes."""
     partition = topic.partitions[number]
     removing = sorted({*partition.replicas} - {*replicas})
     adding = sorted({*replicas} - {*partition.replicas})

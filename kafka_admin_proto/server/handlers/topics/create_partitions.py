@@ -1,4 +1,4 @@
-"""CreatePartitions: more partitions for topics.
+"""CreatePartitions: adds partitions to topics.
 
 Versions: 1 a throttle time, 2 flexible, 3 quotas that throttle (KIP-599).
 """
@@ -48,14 +48,14 @@ _STRICT_SINCE = 3
 
 
 def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> Answer:
-    """Answers on commit; with a timeout of 0 or less nothing is created."""
+    """Answer after the commit; with a timeout of 0 or less nothing is created."""
     return finish(in_steps(state, request, caller))
 
 
 def in_steps(
     state: State, request: CreatePartitionsRequest, caller: Caller
 ) -> Generator[None, None, Answer]:
-    """The same, a topic at each step."""
+    """As `handle`, with a topic at each step."""
     names = Counter(each.name for each in request.topics)
     topics = {each.name: each for each in request.topics}
     repeated = hash_order(name for name, count in names.items() if count > 1)
@@ -98,8 +98,8 @@ def _added(
 ) -> list[Message]:
     """The records of a topic's new partitions.
 
-    Where there is no room for all of them the first ones are added to ``records`` and the topic
-    has failed: that is what Kafka's controller does.
+    If there is no room for all of them, the first ones are added to ``records`` and the topic
+    fails, as in Kafka's controller.
     """
     topic = state.topic(wanted.name)
     if topic is None:
@@ -135,7 +135,7 @@ def _added(
 def _assignment(
     state: State, topic: Topic, wanted: CreatePartitionsTopic, more: int, room: int
 ) -> list[tuple[list[int], list[int]]]:
-    """(replicas, in sync) of each new partition, no more of them than there is room for."""
+    """(replicas, in sync) of each new partition, as many as there is room for."""
     now = len(topic.partitions)
     factor = len(topic.partitions[min(topic.partitions)].replicas)
     if wanted.assignments is None:

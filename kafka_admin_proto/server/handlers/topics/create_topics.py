@@ -1,4 +1,4 @@
-"""CreateTopics: new topics, each for itself created or refused.
+"""CreateTopics: each topic is created or refused separately.
 
 Versions: 1 validate_only and messages, 2 a throttle time, 4 partitions and factor of -1 for the
 broker's defaults (which every version takes), 5 the topic's configs in the answer (KIP-525),
@@ -67,14 +67,14 @@ _STRICT_SINCE = 6
 
 
 def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer:
-    """Answers on commit; with a timeout of 0 or less nothing is created."""
+    """Answer after the commit; with a timeout of 0 or less nothing is created."""
     return finish(in_steps(state, request, caller))
 
 
 def in_steps(
     state: State, request: CreateTopicsRequest, caller: Caller
 ) -> Generator[None, None, Answer]:
-    """The same, a topic at each step."""
+    """As `handle`, with a topic at each step."""
     if state.rules == "kip-4":
         from kafka_admin_proto.server.handlers.topics import create_topics_kip_4
 
@@ -93,7 +93,7 @@ def in_steps(
         if wanted and request.timeout_ms <= 0:
             raise ApiFailure(REQUEST_TIMED_OUT)
         results, created = yield from _create(state, wanted, quota)
-    except ApiFailure as failure:  # of the whole request
+    except ApiFailure as failure:  # the whole request fails
         return Answer(
             CreateTopicsResponse(topics=[failed(each.name, failure) for each in request.topics])
         )
@@ -114,7 +114,7 @@ def answer(
     created: list[NewTopic],
     throttle_time_ms: int = 0,
 ) -> Generator[None, None, Answer]:
-    """These results, with the records of what is created unless it is only validated."""
+    """The answer with these results, and with the topics' records unless it only validates."""
     records: list[Message] = []
     described = allowed_topics(
         state, caller, DESCRIBE_CONFIGS, [new.result.name for new in created]
@@ -141,7 +141,7 @@ def _hide_configs(result: CreatableTopicResult) -> None:
 
 
 class NewTopic(NamedTuple):
-    """A topic that can be created: its row in the answer, and what was named for it.
+    """A topic that can be created: its row in the answer, and the values from the request.
 
     ``partitions`` and ``factor`` are the numbers of its partitions and of their replicas.
     ``assignment`` has (replicas, in sync) of each partition; None leaves them to the placer.
@@ -161,7 +161,7 @@ class NewTopic(NamedTuple):
 def _create(
     state: State, topics: list[CreatableTopic], quota: MutationQuota
 ) -> Generator[None, None, tuple[list[CreatableTopicResult], list[NewTopic]]]:
-    """Each topic's result, and those that can be created.
+    """The result of each topic, and the topics that can be created.
 
     Raises ApiFailure for a request that would make too many records.
     """
@@ -199,7 +199,7 @@ def _default_partitions(state: State) -> int:
 
 
 def check_one(state: State, topic: CreatableTopic) -> NewTopic:
-    """A topic that can be created; raises ApiFailure for another one."""
+    """Check a topic of the request. Raises ApiFailure if it cannot be created."""
     _check_name(state, topic.name)
     configs = _checked_configs(state, topic)
     assignment = None
@@ -224,7 +224,7 @@ def check_one(state: State, topic: CreatableTopic) -> NewTopic:
 
 
 def records_of(state: State, new: NewTopic) -> list[Message]:
-    """The records that create a topic; its replicas are placed where none were named."""
+    """The records that create a topic; replicas are placed unless the request names them."""
     result, configs = new.result, new.configs
     records: list[Message] = [TopicRecord(result.name, result.topic_id)]
     records += [
@@ -299,7 +299,7 @@ def _named(state: State, topic: CreatableTopic) -> list[tuple[list[int], list[in
 
 
 def _counts(state: State, topic: CreatableTopic) -> tuple[int, int]:
-    """Partitions and factor of a topic without an assignment; ApiFailure for impossible ones."""
+    """Partitions and factor of a topic without an assignment. Raises ApiFailure if impossible."""
     partitions, factor = topic.num_partitions, topic.replication_factor
     if factor < -1 or factor == 0:
         raise ApiFailure(
@@ -327,7 +327,7 @@ def _counts(state: State, topic: CreatableTopic) -> tuple[int, int]:
 
 
 def _effective(state: State, own: dict[str, str]) -> list[CreatableTopicConfigs]:
-    """What counts for a new topic, by name, as the controller sees it."""
+    """The effective configs of a new topic by name, with the controller's defaults."""
     defaults = _default_rows(state.topic_defaults)
     if not own:
         return list(defaults.values())
@@ -340,7 +340,7 @@ def _effective(state: State, own: dict[str, str]) -> list[CreatableTopicConfigs]
 
 @lru_cache(maxsize=16)
 def _default_rows(defaults: TopicDefaults) -> dict[str, CreatableTopicConfigs]:
-    """What counts for a topic without configs of its own, by name and in the names' order."""
+    """The effective configs of a topic without configs of its own, sorted by name."""
     known = defaults.known.topics
     return {
         name: _row(known[name], *defaults.texts[name])

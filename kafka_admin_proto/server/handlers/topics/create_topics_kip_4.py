@@ -1,10 +1,10 @@
-"""CreateTopics by the letter of KIP-4: what its text says and what shipped is otherwise.
+"""CreateTopics by the text of KIP-4, where the released api differs from it.
 
 The controller alone answers. A request that names a topic twice, or an assignment together with
 counts, is refused as a whole. There are no defaults of the broker. A timeout above 0 waits until
-each partition has a leader, which here it has at once; one of 0 or less validates, triggers the
-creation, and answers with the validation's error or REQUEST_TIMED_OUT. Topics do not wait for
-each other: those that can be created are.
+each partition has a leader, which is at once here; one of 0 or less validates, triggers the
+creation, and answers with the validation's error or REQUEST_TIMED_OUT. Valid topics are created
+even if others in the request are refused.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from kafka_admin_proto.server.state import State
 
 
 def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer:
-    """The whole request refused, or each topic for itself."""
+    """Refuse the whole request, or create or refuse each topic."""
     try:
         _check_request(state, request, caller)
     except ApiFailure as failure:

@@ -36,21 +36,21 @@ from kafka_admin_proto.values import Message
 
 #: The first version whose clients know THROTTLING_QUOTA_EXCEEDED.
 _STRICT_SINCE = 5
-#: Topics that are looked at in one step.
+#: Topics that one step handles.
 _TOPICS_AT_ONCE = 16
 _NO_SUCH_TOPIC = "This server does not host this topic-partition."
 _NO_SUCH_ID = "This server does not host this topic ID."
 
 
 def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer:
-    """Each topic for itself; in the order of the request, where a real broker shuffles."""
+    """Delete each topic separately, in the request's order (a real broker shuffles them)."""
     return finish(in_steps(state, request, caller))
 
 
 def in_steps(
     state: State, request: DeleteTopicsRequest, caller: Caller
 ) -> Generator[None, None, Answer]:
-    """The same, some topics at each step."""
+    """As `handle`, with some topics at each step."""
     results: list[DeletableTopicResult] = []
 
     def add(name: str | None, topic_id: UUID, code: int = 0, message: str | None = None) -> None:
@@ -109,7 +109,7 @@ def in_steps(
     for topic_id, name in deleted.items():
         try:
             topic = state.topic_by_id(topic_id)
-            if topic is not None:  # else it went between two steps, and all begins again
+            if topic is not None:  # if deleted between two steps, the answer is made again
                 quota.take(len(topic.partitions))
         except ApiFailure as failure:
             add(name, topic_id, failure.code, failure.message)
@@ -142,7 +142,7 @@ def _refused(request: DeleteTopicsRequest, caller: Caller) -> Answer:
 
 
 def _failed_all(request: DeleteTopicsRequest, failure: ApiFailure) -> Answer:
-    """The whole request failed: each topic has the error, and the message is left out."""
+    """The answer to a request that failed: each topic has the error, without a message."""
     rows = [DeletableTopicResult(each, ZERO_TOPIC_ID, failure.code) for each in request.topic_names]
     rows += [
         DeletableTopicResult(each.name, each.topic_id, failure.code) for each in request.topics

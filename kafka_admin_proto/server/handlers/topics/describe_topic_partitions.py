@@ -31,7 +31,7 @@ from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 
 
 def handle(state: View, request: DescribeTopicPartitionsRequest, caller: Caller) -> Answer:
-    """Topics by name from the cursor on, and no more partitions than the limit."""
+    """List topics by name from the cursor on, with at most so many partitions as the limit."""
     cursor = request.cursor
     start = "" if cursor is None else cursor.topic_name
     names = (
@@ -74,7 +74,7 @@ def _described(
     rows = []
     for number in range(first, end):
         partition = topic.partitions[number]
-        leader, _ = leader_of(state, partition)  # the error is Metadata's: here there is none
+        leader, _ = leader_of(state, partition)  # only Metadata answers the error
         rows.append(
             DescribeTopicPartitionsResponsePartition(
                 0,

@@ -1,4 +1,4 @@
-"""ElectLeaders: the preferred leader, or with version 1 any replica where none is in sync.
+"""ElectLeaders: elects the preferred leader, or since version 1 an unclean one.
 
 Versions: 1 unclean elections (KIP-460), 2 flexible.
 """
@@ -29,9 +29,9 @@ _ELECTIONS = {0: Election.PREFERRED, 1: Election.UNCLEAN}
 
 
 def handle(state: State, request: ElectLeadersRequest, caller: Caller) -> Answer:
-    """Each partition for itself; of all partitions only those where a leader was elected.
+    """Elect for each partition; of all partitions the answer lists only those with a new leader.
 
-    A request that names none is done, whatever else it says.
+    A request with an empty list of partitions succeeds without a check.
     """
     if request.topic_partitions == []:
         return Answer(ElectLeadersResponse())
@@ -85,7 +85,7 @@ def _elected(state: State, name: str, number: int, election: Election) -> Messag
 def _failed(
     request: ElectLeadersRequest, failure: ApiFailure, caller: Caller
 ) -> ElectLeadersResponse:
-    """The whole request refused: each partition has the error."""
+    """The answer to a refused request: each partition has the error."""
     rows = [
         ReplicaElectionResult(
             topic.topic,

@@ -18,7 +18,7 @@ from kafka_admin_proto.server.state import State, is_reassigning
 
 
 def handle(state: State, request: ListPartitionReassignmentsRequest, caller: Caller) -> Answer:
-    """Those of the topics named, or of all; what is not there is left out."""
+    """List the reassignments of the named topics, or of all; unknown ones are left out."""
     response = ListPartitionReassignmentsResponse(error_message=None)
     if request.topics is None:
         wanted = [(each, sorted(each.partitions)) for each in state.cluster.topics.values()]

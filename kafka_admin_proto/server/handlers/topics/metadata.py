@@ -50,16 +50,16 @@ from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 
 _CREATE_TOPICS = 19
-#: In which brokers ask the controller for topics.
+#: The version of CreateTopics in which brokers send it to the controller.
 _CREATION_VERSION = 7
 _CREATION_TIMEOUT_MS = 30_000
 _NOT_ASKED = -(1 << 31)
 
 
 def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
-    """Live brokers, and the topics asked for; one that is not there may be created.
+    """List live brokers and the requested topics; unknown topics may be created.
 
-    Of topics that the caller may not describe nothing is said, or that it may not.
+    Topics that the caller may not describe are left out, or have an error if they were named.
     """
     version = caller.version
     wanted = request.topics
@@ -169,7 +169,7 @@ def _unknown_id(topic_id: UUID) -> MetadataResponseTopic:
 
 
 def _refused(request: MetadataRequest) -> MetadataResponse:
-    """The whole request failed: each topic has the error."""
+    """The answer to a request that failed: each topic has the error."""
     return MetadataResponse(
         topics=[
             MetadataResponseTopic(INVALID_REQUEST, each.name or "", each.topic_id)
@@ -184,7 +184,7 @@ def _creates_topics(state: View, caller: Caller) -> bool:
 
 
 def _created(state: View, names: list[str], caller: Caller) -> list[Message]:
-    """The records of topics that come to be because a client asked for them."""
+    """The records of topics that are created because a client requested them."""
     request = CreateTopicsRequest(
         topics=[
             creatable_topic(state, name, caller.node_id)

@@ -1,4 +1,4 @@
-"""AlterUserScramCredentials: passwords of users set and deleted (KIP-554).
+"""AlterUserScramCredentials: sets and deletes the passwords of users (KIP-554).
 
 Versions: 0.
 """
@@ -32,7 +32,7 @@ from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: AlterUserScramCredentialsRequest, caller: Caller) -> Answer:
-    """One change for each user; a user who comes twice keeps what there is."""
+    """One change for each user; a user who is in the request twice stays unchanged."""
     deletions: dict[str, ScramCredentialDeletion] = {}
     upsertions: dict[str, ScramCredentialUpsertion] = {}
     failures: dict[str, ApiFailure] = {}
@@ -74,7 +74,7 @@ def handle(state: State, request: AlterUserScramCredentialsRequest, caller: Call
 
 
 def _check_once(name: str, failures: dict[str, ApiFailure], *planned: dict[str, Any]) -> None:
-    """Raise the failure that a user has, or one for a second change, which undoes the first."""
+    """Raises the user's ApiFailure, or one for a second change, which undoes the first."""
     if name in failures:
         raise failures[name]
     if any([each.pop(name, None) for each in planned]):

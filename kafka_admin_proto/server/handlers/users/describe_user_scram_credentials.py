@@ -1,4 +1,4 @@
-"""DescribeUserScramCredentials: which users have credentials, never the credentials (KIP-554).
+"""DescribeUserScramCredentials: the mechanisms and iterations of users' credentials (KIP-554).
 
 Versions: 0.
 """
@@ -26,7 +26,7 @@ _ABSENT = "Attempt to describe a user credential that does not exist: "
 
 
 def handle(state: View, request: DescribeUserScramCredentialsRequest, caller: Caller) -> Answer:
-    """The users that are asked for; all where none is."""
+    """Describe the named users, or all users if none is named."""
     users = state.cluster.scram_users
     if request.users:
         names = Counter(each.name for each in request.users)

@@ -1,6 +1,6 @@
 """AlterTopic by the topic commands' text: an assignment, else a factor, else a number.
 
-What is not -1 is defined. Of several instructions for a topic the last one is executed.
+A number is defined unless it is -1. Of several instructions for a topic the last one counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: AlterTopicRequest, caller: Caller) -> Answer:
-    """Each topic for itself: its alteration is initiated, or refused with a code."""
+    """Begin the alteration of each topic, or refuse it with an error code."""
     records: list[Message] = []
     rows = []
     for item in {each.topic_name: each for each in request.items}.values():
@@ -53,7 +53,7 @@ def handle(state: State, request: AlterTopicRequest, caller: Caller) -> Answer:
 
 
 def _wanted(state: State, topic: Topic, item: AlterTopicRequestItem) -> list[list[int]]:
-    """The replicas of all partitions afterwards: the text's three branches."""
+    """The replicas of all partitions after the alteration, by the text's three branches."""
     now = replicas_of(topic)
     if item.replica_assignment:
         pairs = ((each.partition_id, each.replica_id) for each in item.replica_assignment)

@@ -13,7 +13,7 @@ from kafka_admin_proto.server.state import State
 
 
 def handle(state: State, request: DeleteTopicRequest, caller: Caller) -> Answer:
-    """Each topic for itself."""
+    """Delete each topic separately."""
     codes, records = deleted(state, dict.fromkeys(request.topic_name))
     rows = [DeleteTopicResponseItem(name, code) for name, code in codes.items()]
     return Answer(DeleteTopicResponse(rows), records)

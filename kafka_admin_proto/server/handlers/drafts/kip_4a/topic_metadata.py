@@ -16,7 +16,7 @@ from kafka_admin_proto.server.topics.views import leader_of
 
 
 def handle(state: View, request: TopicMetadataRequest, caller: Caller) -> Answer:
-    """What the broker that is asked knows; an empty list of names is all topics."""
+    """Describe the topics in the view of the broker; an empty list stands for all topics."""
     topics = []
     for name, topic in wanted_topics(state, request.topic_name):
         if topic is None:

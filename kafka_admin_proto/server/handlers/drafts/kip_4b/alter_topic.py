@@ -42,7 +42,7 @@ from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: AlterTopicRequest, caller: Caller) -> Answer:
-    """Each topic for itself; one that is in the batch twice is not altered."""
+    """Alter each topic separately; a topic that is twice in the batch is refused."""
     codes, records = codes_and_records(
         request.items,
         lambda item, before: within_limit(before, _altered(state, item, caller)),
@@ -65,9 +65,9 @@ def _altered(state: State, item: AlterTopicRequestItem, caller: Caller) -> list[
 
 
 def _wanted(state: State, topic: Topic, item: AlterTopicRequestItem) -> list[list[int]]:
-    """The replicas of all partitions afterwards."""
+    """The replicas of all partitions after the alteration."""
     now = replicas_of(topic)
-    if item.partitions == NOTHING:  # the assignment is not taken into account
+    if item.partitions == NOTHING:  # the assignment is ignored
         return now if item.replicas == NOTHING else refactored(state, topic, now, item.replicas, 0)
     if item.partitions < 0:
         raise ApiFailure(INVALID_PARTITIONS, "a number of partitions is not negative")

@@ -1,4 +1,4 @@
-"""A batch of topics: each for itself, those that come twice not at all."""
+"""A batch of topics, handled separately; topics that are twice in the batch are refused."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Item = TypeVar("Item", bound=_Item)
 def codes_and_records(
     items: Sequence[Item], records_of: Callable[[Item, Sequence[Message]], list[Message]]
 ) -> tuple[dict[str, int], list[Message]]:
-    """(the draft's error code of each topic, the records of all that have none).
+    """(the draft's error code of each topic, the records of all topics without an error).
 
-    ``records_of`` makes those of an item, given the records before it; it raises ApiFailure for
-    an item that is refused.
+    ``records_of`` makes the records of an item, given those of the items before it. It raises
+    ApiFailure to refuse an item.
     """
     twice = repeated(each.topic_name for each in items)
     codes: dict[str, int] = {}

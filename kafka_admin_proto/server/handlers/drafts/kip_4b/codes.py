@@ -1,4 +1,4 @@
-"""The draft's own error codes, and what of Kafka's they stand for.
+"""The draft's own error codes, and the codes of Kafka that they replace.
 
 The first table of the text has codes 1001 to 1009. Its second one has names alone; those that are
 new there have the codes 1010 to 1012 here, which are ours.
@@ -45,12 +45,12 @@ _OF_KAFKAS = {
 
 
 def code_of(failure: ApiFailure) -> int:
-    """The draft's code where it has one, Kafka's otherwise."""
+    """The draft's code for a code of Kafka, or else Kafka's code."""
     return _OF_KAFKAS.get(failure.code, failure.code)
 
 
 def repeated(names: Iterable[str]) -> frozenset[str]:
-    """The names that come more than once in a batch."""
+    """The names that are in a batch more than once."""
     return frozenset(name for name, count in Counter(names).items() if count > 1)
 
 

@@ -33,7 +33,7 @@ from kafka_admin_proto.values import Message
 
 
 def handle(state: State, request: CreateTopicRequest, caller: Caller) -> Answer:
-    """Each topic for itself; one that is in the batch twice is not created."""
+    """Create each topic separately; a topic that is twice in the batch is refused."""
 
     def created(item: CreateTopicRequestItem, before: Sequence[Message]) -> list[Message]:
         new = check_one(state, _creatable(item))
@@ -47,7 +47,7 @@ def handle(state: State, request: CreateTopicRequest, caller: Caller) -> Answer:
 
 
 def _creatable(item: CreateTopicRequestItem) -> CreatableTopic:
-    """What the shipped request would say: an assignment leaves the numbers out of account."""
+    """The same topic in a CreateTopicsRequest; with an assignment the numbers are ignored."""
     configs = configs_of((each.config_key, each.config_value) for each in item.config_entry)
     topic = CreatableTopic(
         item.topic_name,

@@ -14,7 +14,7 @@ from kafka_admin_proto.server.state import State
 
 
 def handle(state: State, request: DeleteTopicRequest, caller: Caller) -> Answer:
-    """Each topic for itself."""
+    """Delete each topic separately."""
     names = dict.fromkeys(request.topic_name)
     twice = repeated(request.topic_name)
     codes, records = deleted(state, (name for name in names if name not in twice))

@@ -1,4 +1,4 @@
-"""PreferredReplicaLeaderElection: begun by a request, done a while later.
+"""PreferredReplicaLeaderElection: a request begins it, and it ends some time later.
 
 The election takes as long as new replicas take to be in sync; until then another one is refused.
 """
@@ -28,7 +28,7 @@ from kafka_admin_proto.server.topics.partition_changes import Election, change_p
 
 
 def handle(state: State, request: PreferredReplicaLeaderElectionRequest, caller: Caller) -> Answer:
-    """Each topic for itself; without any named, all of the cluster."""
+    """Begin the elections of each topic; without topics those of the whole cluster."""
     items = {each.topic: each for each in request.items} or {
         name: PreferredReplicaLeaderElectionRequestItem(name) for name in state.topic_names
     }
@@ -60,9 +60,9 @@ def _begin(state: State, item: PreferredReplicaLeaderElectionRequestItem) -> Non
 
 
 def elect(state: State) -> None:
-    """End the election: each of its partitions is led by its first replica, where that can lead.
+    """End the election: the first replica of each partition leads, if it can lead.
 
-    While there is no controller, none is elected.
+    Without an active controller no leader is elected.
     """
     if not state.quorum.available:
         state.later(state.sync_delay_s, partial(elect, state))

@@ -17,12 +17,12 @@ from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.handlers.drafts.metadata import code_of_missing, wanted_topics
 from kafka_admin_proto.server.topics.views import leader_of
 
-#: The cluster has no records: a replica in sync is not behind, how far another one is, is unknown.
+#: Partitions have no records: a replica in sync has no lag, the lag of others is unknown (-1).
 _IN_SYNC, _UNKNOWN = 0, -1
 
 
 def handle(state: View, request: TopicMetadataRequest, caller: Caller) -> Answer:
-    """What the broker that is asked knows; an empty list of names is all topics."""
+    """Describe the topics in the view of the broker; an empty list stands for all topics."""
     topics = [
         TopicMetadata(code_of_missing(name), name)
         if topic is None
