@@ -1,4 +1,4 @@
-"""Comparison of config values: a broker describes a value in its own spelling.
+"""Values of configs: compared as a broker spells them, and masked where they may be secrets.
 
 A config that was set to "0.50" is described as "0.5", "TRUE" as "true", "compact, delete" as
 "compact,delete".
@@ -6,7 +6,15 @@ A config that was set to "0.50" is described as "0.5", "TRUE" as "true", "compac
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+
+def masked_configs(configs: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The configs with a mask for each value whose name is that of a credential."""
+    return {name: MASK if is_secret_name(name) else value for name, value in configs.items()}
 
 
 def same_value(one: str | None, other: str | None) -> bool:

@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from kafka_admin_proto.admin.config_values import masked_configs
 from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 #: What to do with several instructions for one topic: refuse the batch, or carry out the last.
 Duplicates = Literal["refuse", "last"]
@@ -37,9 +37,7 @@ class TopicAlteration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        fields["configs"] = {
-            key: MASK if is_secret_name(key) else value for key, value in self.configs.items()
-        }
+        fields["configs"] = masked_configs(self.configs)
         return list(fields.items())
 
     @property

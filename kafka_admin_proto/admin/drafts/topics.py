@@ -12,7 +12,7 @@ from kafka_admin_proto.admin.drafts.caller import INTERNAL, DraftCaller
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import unanswered
 from kafka_admin_proto.admin.operations.common.waiting import incomplete_message
-from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
+from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic, by_name
 from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     ListedTopic,
@@ -153,11 +153,7 @@ class CreateDraftTopics(DraftCaller):
         validate_only: bool = False,
     ) -> list[CreatedTopic]:
         """As ``CreateTopics.create_topics``; raises InstructionError for what cannot be said."""
-        wanted: dict[str, NewTopic] = {}
-        for topic in topics:
-            if topic.name in wanted:
-                raise ValueError(f"topic {topic.name!r} is to be created twice in one call")
-            wanted[topic.name] = topic
+        wanted = by_name(topics)
         if validate_only:
             raise InstructionError(
                 f"{self.dialect} has no request that only validates; leave it out"

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.config_values import masked_configs
 from kafka_admin_proto.admin.operations.common.failures import failure, failure_of
 from kafka_admin_proto.admin.operations.common.item_retries import retry_items
 from kafka_admin_proto.admin.operations.common.metadata import slices
@@ -38,7 +39,6 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
 from kafka_admin_proto.messages.incremental_alter_configs_response import (
     IncrementalAlterConfigsResponse,
 )
-from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 #: A KRaft controller refuses a request that would write over 10,000 records, one for a config.
 _RESOURCES_PER_REQUEST = 500
@@ -72,7 +72,8 @@ class ConfigChange(msgspec.Struct, frozen=True, kw_only=True):
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         shown = [(name, getattr(self, name)) for name in self.__struct_fields__]
         return [
-            (name, _shown(value) if isinstance(value, dict) else value) for name, value in shown
+            (name, masked_configs(value) if isinstance(value, dict) else value)
+            for name, value in shown
         ]
 
 
@@ -247,7 +248,3 @@ def _unanswered(resource: ConfigResource) -> AlteredConfigs:
         )
     )
     return AlteredConfigs(type=resource.type, name=resource.name, error=error, message=message)
-
-
-def _shown(values: Mapping[str, str]) -> dict[str, str]:
-    return {name: MASK if is_secret_name(name) else value for name, value in values.items()}

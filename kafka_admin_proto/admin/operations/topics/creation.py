@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.config_values import same_value
+from kafka_admin_proto.admin.config_values import masked_configs, same_value
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import error_name, failure, failure_of
 from kafka_admin_proto.admin.operations.common.item_results import completed
@@ -42,7 +42,6 @@ from kafka_admin_proto.messages.create_topics_response import (
 )
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
-from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 #: A KRaft controller refuses a request that would write over 10,000 records: one for a topic, one
 #: for each of its partitions and configs. A topic with the broker's default of partitions counts
@@ -75,9 +74,7 @@ class NewTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        fields["configs"] = {
-            key: MASK if is_secret_name(key) else value for key, value in self.configs.items()
-        }
+        fields["configs"] = masked_configs(self.configs)
         return list(fields.items())
 
 
@@ -124,11 +121,7 @@ class CreateTopics(Caller):
 
         Raises ValueError for a topic named twice, and what ``Caller.call`` raises.
         """
-        wanted: dict[str, NewTopic] = {}
-        for topic in topics:
-            if topic.name in wanted:
-                raise ValueError(f"topic {topic.name!r} is to be created twice in one call")
-            wanted[topic.name] = topic
+        wanted = by_name(topics)
         if not wanted:
             return []
         deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
@@ -168,6 +161,16 @@ class CreateTopics(Caller):
             await _check_already_exists(self, each, wanted, before, deadline) for each in answered
         ]
         return answered if timeout <= 0 else await _wait_for_brokers(self, answered, deadline)
+
+
+def by_name(topics: Iterable[NewTopic]) -> dict[str, NewTopic]:
+    """The topics by their names; raises ValueError for one that is named twice."""
+    found: dict[str, NewTopic] = {}
+    for topic in topics:
+        if topic.name in found:
+            raise ValueError(f"topic {topic.name!r} is to be created twice in one call")
+        found[topic.name] = topic
+    return found
 
 
 async def _ids_before(
