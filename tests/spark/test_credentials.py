@@ -15,7 +15,7 @@ require("pyarrow")
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
-from kafka_admin_proto.spark.tables.frame_rows import FrameRows
+from kafka_admin_proto.spark.tables.rows.frames import FrameRows
 from kafka_admin_proto.spark.tables.schemas import DECODED
 from tests.capture.credentials import (
     LOGINS,

@@ -23,10 +23,10 @@ from kafka_admin_proto.spark.ingest.stream_reader import MIN_FILE_AGE_S
 from kafka_admin_proto.spark.sinks.sink import TableSink
 from kafka_admin_proto.spark.sinks.workspace import STAGING, write_whole
 from kafka_admin_proto.spark.stream.batches import end_stream, last_batch, stream_frames
+from kafka_admin_proto.spark.tables.files.staging import stage_rows, write_frames
+from kafka_admin_proto.spark.tables.files.write import clients_of, committed_rows, log_names
 from kafka_admin_proto.spark.tables.pipeline import no_progress, write_others
-from kafka_admin_proto.spark.tables.staging import stage_rows, write_frames
 from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, earliest
-from kafka_admin_proto.spark.tables.write import clients_of, committed_rows, log_names
 
 #: The file in the checkpoint that keeps the topic names that a stream has learned.
 _TOPICS = "topics.json"

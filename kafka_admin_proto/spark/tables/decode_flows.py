@@ -18,8 +18,8 @@ from kafka_admin_proto.gc_tuning import tune_gc
 from kafka_admin_proto.spark.ingest.chunks import CHUNKS, LINE, SEGMENT, ChunkRow
 from kafka_admin_proto.spark.ingest.files import POSITION_BITS
 from kafka_admin_proto.spark.ingest.packets import rows_of
-from kafka_admin_proto.spark.tables.derive import CALL_KEYS
-from kafka_admin_proto.spark.tables.frame_rows import FrameRows
+from kafka_admin_proto.spark.tables.rows.derive import CALL_KEYS
+from kafka_admin_proto.spark.tables.rows.frames import FrameRows
 from kafka_admin_proto.spark.tables.schemas import DECODED, FRAMES, STREAMED
 
 #: Input of a stream's batch: chunks, and the ``state`` of each flow that the batch before left.

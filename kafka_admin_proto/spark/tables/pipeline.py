@@ -17,10 +17,8 @@ from kafka_admin_proto.spark.ingest.exchange import exchange
 from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE
 from kafka_admin_proto.spark.sinks.data_files import DataFile
 from kafka_admin_proto.spark.sinks.sink import TableSink
-from kafka_admin_proto.spark.tables.segments import stage_segments
-from kafka_admin_proto.spark.tables.staging import Staged, stage_chunks, write_frames
-from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, NamedTopics, earliest
-from kafka_admin_proto.spark.tables.write import (
+from kafka_admin_proto.spark.tables.files.staging import Staged, stage_chunks, write_frames
+from kafka_admin_proto.spark.tables.files.write import (
     PLAIN_TABLES,
     changes_of,
     clients_of,
@@ -29,6 +27,8 @@ from kafka_admin_proto.spark.tables.write import (
     write_plain,
     write_table,
 )
+from kafka_admin_proto.spark.tables.segments import stage_segments
+from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, NamedTopics, earliest
 
 
 def no_progress(name: str) -> None:

@@ -11,9 +11,9 @@ from pyspark import SparkContext
 from kafka_admin_proto.spark.ingest.exchange import run_tasks
 from kafka_admin_proto.spark.ingest.files import open_stream
 from kafka_admin_proto.spark.sinks.data_files import Location
-from kafka_admin_proto.spark.tables.calls import Json
-from kafka_admin_proto.spark.tables.metadata_rows import record_rows, segment_records
-from kafka_admin_proto.spark.tables.staging import Stage, Staged, together
+from kafka_admin_proto.spark.tables.files.staging import Stage, Staged, together
+from kafka_admin_proto.spark.tables.rows.calls import Json
+from kafka_admin_proto.spark.tables.rows.metadata import record_rows, segment_records
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 

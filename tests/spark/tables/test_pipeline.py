@@ -19,7 +19,7 @@ from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.spark.ingest import exchange
 from kafka_admin_proto.spark.sinks.parquet import ParquetSink
 from kafka_admin_proto.spark.sinks.reading import read_tables
-from kafka_admin_proto.spark.tables import frame_files, staging
+from kafka_admin_proto.spark.tables.files import frame_files, staging
 from kafka_admin_proto.spark.tables.pipeline import run_batch
 from kafka_admin_proto.spark.tables.schemas import TABLES
 from tests.capture.test_request_log import entry, log4j

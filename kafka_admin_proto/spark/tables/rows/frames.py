@@ -12,7 +12,7 @@ from kafka_admin_proto.capture.connection.topic_names import TopicNamesAt
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.record import record_and_topic_ids
-from kafka_admin_proto.spark.tables.derive import DerivedRow, RowDeriver
+from kafka_admin_proto.spark.tables.rows.derive import DerivedRow, RowDeriver
 from kafka_admin_proto.spark.tables.schemas import FRAMES
 from kafka_admin_proto.topic_ids import topic_id_to_text
 

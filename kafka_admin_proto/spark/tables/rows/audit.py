@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_admin_proto.spark.tables.calls import Call, Json, error_of, items, text, topic_id
+from kafka_admin_proto.spark.tables.rows.calls import Call, Json, error_of, items, text, topic_id
 
 #: ConfigResource.Type.TOPIC and ResourceType.TOPIC alike; ResourceType.ANY, of filters alone.
 _TOPIC = 2

@@ -21,10 +21,10 @@ from kafka_admin_proto.capture.captures import CaptureDecoder, open_file
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.messages import fetch_response
-from kafka_admin_proto.spark.tables import client_uses
-from kafka_admin_proto.spark.tables.client_uses import USES, ClientUses, client_rows
-from kafka_admin_proto.spark.tables.derive import CALL_KEYS, DERIVED, RowDeriver
-from kafka_admin_proto.spark.tables.merge import merged_changes, named_audit, topics_of_log
+from kafka_admin_proto.spark.tables.files.merge import merged_changes, named_audit, topics_of_log
+from kafka_admin_proto.spark.tables.rows import client_uses
+from kafka_admin_proto.spark.tables.rows.client_uses import USES, ClientUses, client_rows
+from kafka_admin_proto.spark.tables.rows.derive import CALL_KEYS, DERIVED, RowDeriver
 from kafka_admin_proto.spark.tables.schemas import DECODED
 from kafka_admin_proto.spark.tables.topic_names import UNNAMED, earliest
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID

@@ -15,16 +15,16 @@ from kafka_admin_proto.spark.sinks.data_files import (
     write_data_file,
 )
 from kafka_admin_proto.spark.sinks.sink import Replacement, TableSink
-from kafka_admin_proto.spark.tables.client_uses import client_rows
 from kafka_admin_proto.spark.tables.days import as_dates, dates_of
-from kafka_admin_proto.spark.tables.merge import (
+from kafka_admin_proto.spark.tables.files.merge import (
     merged_changes,
     named_audit,
     record_keys,
     topics_of_log,
 )
+from kafka_admin_proto.spark.tables.files.staging import STAGED, Group, Staged, read_groups
+from kafka_admin_proto.spark.tables.rows.client_uses import client_rows
 from kafka_admin_proto.spark.tables.schemas import TABLES
-from kafka_admin_proto.spark.tables.staging import STAGED, Group, Staged, read_groups
 from kafka_admin_proto.spark.tables.topic_names import NamedTopics
 
 #: Bytes of staged rows that are handled at once.

@@ -16,16 +16,16 @@ from kafka_admin_proto.capture.connection.topic_names import TopicNamesAt, named
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import record_and_topic_ids
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.spark.tables.audit_rows import OPERATIONS, audit_rows
-from kafka_admin_proto.spark.tables.calls import Call, Json
-from kafka_admin_proto.spark.tables.metadata_rows import (
+from kafka_admin_proto.spark.tables.rows.audit import OPERATIONS, audit_rows
+from kafka_admin_proto.spark.tables.rows.calls import Call, Json
+from kafka_admin_proto.spark.tables.rows.metadata import (
     CONTROLLER_APIS,
     controller_rows,
     fetched_logs,
     fetched_records,
     record_rows,
 )
-from kafka_admin_proto.spark.tables.quorum_rows import QUORUM_APIS, quorum_rows
+from kafka_admin_proto.spark.tables.rows.quorum import QUORUM_APIS, quorum_rows
 from kafka_admin_proto.spark.tables.schemas import (
     ADMIN_AUDIT,
     METADATA_CHANGES,

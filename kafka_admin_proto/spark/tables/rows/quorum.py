@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_admin_proto.spark.tables.calls import Call, Json, error_of, items, number, text
+from kafka_admin_proto.spark.tables.rows.calls import Call, Json, error_of, items, number, text
 
 QUORUM_APIS = ("Vote", "BeginQuorumEpoch", "EndQuorumEpoch")
 

@@ -25,7 +25,7 @@ from kafka_admin_proto.records.metadata.records import (
 )
 from kafka_admin_proto.records.segments.segments import Gap, Source, read_segment
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.spark.tables.calls import Json, items, number, numbers, text, topic_id
+from kafka_admin_proto.spark.tables.rows.calls import Json, items, number, numbers, text, topic_id
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.values import Message
 

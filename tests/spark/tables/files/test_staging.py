@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.spark.sinks.data_files import Location
-from kafka_admin_proto.spark.tables import staging
+from kafka_admin_proto.spark.tables.files import staging
+from kafka_admin_proto.spark.tables.files.staging import Group, _files, stage
 from kafka_admin_proto.spark.tables.schemas import DECODED
-from kafka_admin_proto.spark.tables.staging import Group, _files, stage
 
 DAY = 86_400_000_000
 TIMES = st.none() | st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-3 * DAY, 3 * DAY)

@@ -29,17 +29,17 @@ from kafka_admin_proto.spark.ingest.exchange import (
     run_tasks,
 )
 from kafka_admin_proto.spark.sinks.data_files import DataFile, Location
-from kafka_admin_proto.spark.tables.client_uses import USES, ClientUses
 from kafka_admin_proto.spark.tables.days import dates_of
 from kafka_admin_proto.spark.tables.decode_flows import decode_chunks
-from kafka_admin_proto.spark.tables.derive import DERIVED
-from kafka_admin_proto.spark.tables.frame_files import (
+from kafka_admin_proto.spark.tables.files.frame_files import (
     FrameFile,
     FrameWriter,
     by_date,
     rewrite_frame_file,
     write_frame_file,
 )
+from kafka_admin_proto.spark.tables.rows.client_uses import USES, ClientUses
+from kafka_admin_proto.spark.tables.rows.derive import DERIVED
 from kafka_admin_proto.spark.tables.schemas import DECODED, FRAMES, PROBLEMS, undated
 from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, NamedTopics, add_name, earliest
 

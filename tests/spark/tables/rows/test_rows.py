@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from kafka_admin_proto import codec
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
-from kafka_admin_proto.spark.tables.audit_rows import OPERATIONS, audit_rows
-from kafka_admin_proto.spark.tables.calls import Call
-from kafka_admin_proto.spark.tables.metadata_rows import (
+from kafka_admin_proto.spark.tables.rows.audit import OPERATIONS, audit_rows
+from kafka_admin_proto.spark.tables.rows.calls import Call
+from kafka_admin_proto.spark.tables.rows.metadata import (
     CONTROLLER_APIS,
     controller_rows,
     record_rows,
     segment_records,
 )
-from kafka_admin_proto.spark.tables.quorum_rows import QUORUM_APIS, quorum_rows
+from kafka_admin_proto.spark.tables.rows.quorum import QUORUM_APIS, quorum_rows
 from kafka_admin_proto.testing.strategies import messages
 
-LOG = Path(__file__).parents[2] / "records" / "data" / "__cluster_metadata-0"
+LOG = Path(__file__).parents[3] / "records" / "data" / "__cluster_metadata-0"
 TOPIC_ID = "z77wfp7sQdCu4FTuznBwrg"
 
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.spark.sinks.data_files import Location
-from kafka_admin_proto.spark.tables import frame_files
 from kafka_admin_proto.spark.tables.days import DAY_US
-from kafka_admin_proto.spark.tables.frame_files import (
+from kafka_admin_proto.spark.tables.files import frame_files
+from kafka_admin_proto.spark.tables.files.frame_files import (
     FrameFile,
     FrameWriter,
     rewrite_frame_file,

@@ -1,0 +1,1 @@
+"""Rows → the files of tables: staged by tasks, then put together and written."""

@@ -1,0 +1,1 @@
+"""Decoded frames → rows of each table."""
