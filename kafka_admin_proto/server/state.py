@@ -1,6 +1,6 @@
-"""The cluster as the active controller has it: what its metadata log says, and the log itself.
+"""The active controller's state of the cluster: the replay of the metadata log, and the log itself.
 
-Nothing changes but by ``append``: records of the log, applied by the rules of ``records/``.
+Only ``append`` changes it: it applies records of the log by the rules of ``records/``.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ __all__ = [
     "is_reassigning",
 ]
 
-#: Called with a batch's records (none where the log has a control record) and its first offset.
+#: Called with a batch's records (none for a control record) and its first offset.
 Appended = Callable[[Sequence[Message], int], None]
 #: Calls a function after so many seconds.
 Later = Callable[[float, Callable[[], None]], object]
 
 
 class Log(Protocol):
-    """Where records are kept; ``append`` returns when they are safe."""
+    """Stores the records; ``append`` returns when they are on disk."""
 
     def append(self, records: Sequence[Message], offset: int) -> None:
-        """Keep a batch whose first record has that offset."""
+        """Store a batch; ``offset`` is that of its first record."""
 
     def applied(self, cluster: ClusterState) -> None:
-        """The cluster is now as the batches say: a snapshot of it may be kept."""
+        """The state has all stored batches: a snapshot of it may be written."""
 
 
 class State(View):
-    """A cluster of one release, as its active controller has it.
+    """The active controller's state of a cluster of one release.
 
     ``static`` are the configs that each node was started with, by its id. ``log`` is None for a
-    cluster that is in memory only.
+    cluster in memory.
     """
 
     def __init__(
@@ -75,13 +75,13 @@ class State(View):
         self.controller_state: State = self
         #: "shipped", "kip-4" for CreateTopics by the letter of the proposal, or a draft's dialect.
         self.rules = "shipped"
-        #: What the nodes list where that is less than the release has; empty: all of it.
+        #: The apis that the nodes list, if they are fewer than the release has; else empty.
         self.apis: tuple[Api, ...] = ()
         self.create_topic_policy: CreateTopicPolicy | None = None
         self.alter_config_policy: AlterConfigPolicy | None = None
-        #: Seconds until a replica that is there is in sync.
+        #: Seconds until a replica on a running broker is in sync.
         self.sync_delay_s: float = 0.1
-        #: Partitions, by topic id and number, that have replicas which are not in sync.
+        #: Partitions, by topic id and number, with replicas that are not in sync.
         self.out_of_sync: set[tuple[UUID, int]] = {
             (topic.id, number)
             for topic in self.cluster.topics.values()
@@ -90,19 +90,19 @@ class State(View):
         }
         #: Partitions whose preferred leader is being elected by a draft's request.
         self.elections: list[tuple[UUID, int]] = []
-        #: Calls a function in so many seconds.
+        #: Calls a function after so many seconds.
         self.later: Later = _at_once
-        #: Those who follow the log: they see each batch when it is safe and applied here.
+        #: Called with each batch after it is stored and applied here.
         self.followers: list[Appended] = []
-        #: What the clients with a quota may still create and delete: each controller counts itself.
+        #: The tokens of clients with a quota for mutations; each controller counts its own.
         self.token_buckets: dict[int, dict[Owner, TokenBucket]] = {}
         self._log = log
 
     def append(self, records: Sequence[Message], staged: ClusterState | None = None) -> None:
         """Write records to the log, all or none, and apply them.
 
-        ``staged`` is what records of new topics made of an empty state: it is taken over then.
-        Raises OSError where they could not be kept; nothing has changed then.
+        ``staged`` is the state that records of new topics made of an empty one; it is adopted.
+        Raises OSError if the log cannot be written; then nothing has changed.
         """
         if not records:
             return
@@ -124,15 +124,15 @@ class State(View):
             follow(records, offset)
 
     def pass_offset(self) -> None:
-        """Count a control record that the log has at the end offset."""
+        """Pass the control record that the log has at the end offset."""
         offset = self.end_offset
         self.skip(offset, self.quorum.epoch)
         for follow in self.followers:
             follow((), offset)
 
     def _compare_sync(self, topic_id: UUID, number: int) -> None:
-        """See whether all replicas of a partition are in sync."""
-        topic = self.topic_by_id(topic_id)  # None where a later record of the batch removed it
+        """Note whether all replicas of a partition are in sync."""
+        topic = self.topic_by_id(topic_id)  # None if a later record removes it
         if topic is not None:
             partition = topic.partitions[number]
             if len(partition.isr) < len(partition.replicas):
@@ -142,5 +142,5 @@ class State(View):
 
 
 def _at_once(delay_s: float, function: Callable[[], None]) -> None:
-    """A cluster without an event loop has no time that passes."""
+    """Call a function at once: without an event loop no time passes."""
     function()

@@ -24,12 +24,12 @@ _P = ParamSpec("_P")
 def _with_arguments_of(
     model: Callable[Concatenate[Cluster, _P], None],
 ) -> Callable[[Callable[..., None]], Callable[Concatenate[SyncCluster, _P], None]]:
-    """Gives ``__init__`` the signature of another one, for ``help()`` and for type checkers."""
+    """Give ``__init__`` the signature of another class, for ``help()`` and type checkers."""
     return functools.wraps(model)
 
 
 class SyncCluster:
-    """``Cluster`` as a plain context manager, whose arguments it takes; see there what they mean.
+    """``Cluster`` as a plain context manager, with the same arguments.
 
         with SyncCluster(3) as cluster:
             client(cluster.bootstrap_servers)
@@ -58,12 +58,12 @@ class SyncCluster:
 
     @property
     def state(self) -> State:
-        """What the cluster's metadata log says; it changes in another thread."""
+        """The state that the cluster's metadata log makes; another thread changes it."""
         return self._cluster.state
 
     @property
     def faults(self) -> Faults:
-        """As ``Cluster.faults``; it is changed from any thread."""
+        """As ``Cluster.faults``, which may be changed in any thread."""
         return self._cluster.faults
 
     def delay_metadata(self, delay_s: float, broker: int | None = None) -> None:
@@ -96,7 +96,7 @@ class SyncCluster:
         return self._cluster.broker_states
 
     def start(self) -> None:
-        """Listen on every port. Raises OSError where one cannot be had."""
+        """Listen on every port. Raises OSError if a port cannot be bound."""
         self._thread = LoopThread("kafka-cluster", "cluster", RuntimeError)
         try:
             self._run(self._cluster.start())
@@ -123,7 +123,7 @@ class SyncCluster:
         self.stop()
 
     def _run(self, call: Coroutine[Any, Any, _T]) -> _T:
-        """The result of a call in the cluster's thread."""
+        """Run a coroutine in the cluster's thread; returns its result."""
         if self._thread is None:
             call.close()
             raise RuntimeError("the cluster has not been started; enter it first")
@@ -136,5 +136,5 @@ class SyncCluster:
 
 
 async def _called(call: Callable[..., _T], *arguments: Any) -> _T:
-    """A plain call, to be made in the event loop."""
+    """A coroutine that makes a plain call."""
     return call(*arguments)

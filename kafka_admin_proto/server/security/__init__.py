@@ -1,1 +1,1 @@
-"""Who a client is: listeners with TLS and SASL, and the users of the cluster."""
+"""Authentication and authorization: listeners with TLS and SASL, users, and ACLs."""

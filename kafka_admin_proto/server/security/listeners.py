@@ -1,4 +1,4 @@
-"""Listeners by their names and security protocols, and what is configured for each."""
+"""The names and security protocols of listeners, and the configs of each."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS
 if TYPE_CHECKING:
     from typing import Any
 
-#: The mechanisms of a listener that is configured for none.
+#: The SASL mechanisms of a listener by default.
 MECHANISMS = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"
 _RESERVED = "CONTROLLER"
 
 
 def checked_listeners(listeners: Mapping[str, str]) -> dict[str, str]:
-    """Protocols by listener, in capitals as Kafka has them; SettingsError for what is none."""
+    """Security protocols by listener, in capitals. Raises SettingsError for an unknown one."""
     found: dict[str, str] = {}
     for name, protocol in listeners.items():
         key = name.upper()
@@ -40,7 +40,7 @@ def checked_listeners(listeners: Mapping[str, str]) -> dict[str, str]:
 
 
 class ListenerConfigs:
-    """The configs of a listener: those that begin with ``listener.name.<name>.`` count first."""
+    """The configs of a listener; ``listener.name.<name>.…`` take precedence."""
 
     def __init__(self, name: str, configs: Mapping[str, str], release: str) -> None:
         prefix = f"listener.name.{name.lower()}."
@@ -53,7 +53,7 @@ class ListenerConfigs:
         self._release = release
 
     def value(self, name: str) -> Any:
-        """A config's value, of its type; SettingsError for a text that Kafka refuses."""
+        """The value of a config. Raises SettingsError for a text that Kafka refuses."""
         config = definitions(self._release).in_properties[name]
         try:
             value = parse(config, self.texts.get(name, config.default), self._release)

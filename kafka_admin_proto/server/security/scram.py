@@ -1,4 +1,4 @@
-"""SCRAM credentials: their mechanisms, and the keys that Kafka keeps of a password."""
+"""SCRAM credentials: their mechanisms, and the keys that Kafka stores for a password."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_ITERATIONS = 16384
 
 
 def check_user(name: str, mechanism: int) -> None:
-    """Raise ApiFailure for a user without a name and a mechanism that is none."""
+    """Raises ApiFailure for an empty user name or an unknown mechanism."""
     if not name:
         raise ApiFailure(UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
     if mechanism not in MECHANISMS:
@@ -27,7 +27,7 @@ def check_user(name: str, mechanism: int) -> None:
 
 
 def check_iterations(iterations: int) -> None:
-    """Raise ApiFailure for fewer or more iterations than Kafka takes."""
+    """Raises ApiFailure for fewer or more iterations than Kafka accepts."""
     if iterations < _MIN_ITERATIONS:
         raise ApiFailure(UNACCEPTABLE_CREDENTIAL, "Too few iterations")
     if iterations > _MAX_ITERATIONS:

@@ -1,7 +1,7 @@
 """The principal of a client's certificate: its subject as Java writes it, and Kafka's rules.
 
-Java's ``X500Principal.getName()`` is the form of RFC 2253: the last part first, types by keyword
-where that has one, else by number with the value's bytes in hex.
+Java's ``X500Principal.getName()`` gives the form of RFC 2253: the last part comes first, and a type
+without a keyword there is written as its number, with the value's bytes in hex.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _KEYWORDS = {
     "0.9.2342.19200300.100.1.1": "UID",
     "0.9.2342.19200300.100.1.25": "DC",
 }
-#: Tags of the strings that Java shows as text: UTF8, Printable, T61, IA5, General, BMP.
+#: Tags of strings that Java writes as text: UTF8, Printable, T61, IA5, General, BMP.
 _STRINGS = frozenset({0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1E})
 _ESCAPED = frozenset(',=+<>#;"\\')
 _SEQUENCE, _SET, _VERSION = 0x30, 0x31, 0xA0
 
 
 def subject_of(certificate: bytes) -> str:
-    """The subject of a certificate in DER, ``CN=client,O=Example``; ValueError for other bytes."""
+    """The subject of a DER certificate, ``CN=client,O=Example``. Raises ValueError."""
     (_, body, _) = next(_elements(certificate))
     (_, signed, _) = next(_elements(body))
     fields = [(tag, value) for tag, value, _ in _elements(signed)]
@@ -79,7 +79,7 @@ def _identifier(data: bytes) -> str:
 
 
 def _elements(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """Tag, content, and all bytes of each element of DER in a row; ValueError for other bytes."""
+    """Tag, content and all bytes of successive DER elements. Raises ValueError."""
     at = 0
     while at < len(data):
         start = at
@@ -100,7 +100,7 @@ def _elements(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
 class NameRules:
     """``ssl.principal.mapping.rules``: DEFAULT, RULE:pattern/replacement/[LU]; the first that fits.
 
-    SettingsError for a rule that is none. Patterns are Python's regular expressions.
+    Raises SettingsError for an invalid rule. Patterns are Python's regular expressions.
     """
 
     def __init__(self, text: str = "DEFAULT") -> None:
@@ -126,7 +126,7 @@ class NameRules:
             self._rules.append((pattern, found["replacement"], found["case"]))
 
     def name_of(self, subject: str) -> str | None:
-        """The user's name; None where no rule fits, and the connection is to be closed."""
+        """The user's name; None if no rule fits, for which the connection is closed."""
         for rule in self._rules:
             if rule is None:
                 return subject
@@ -154,7 +154,7 @@ def _filled(replacement: str, found: re.Match[str]) -> str:
             return each[1]
         digits = each[2]
         groups = found.re.groups
-        # As many digits as name a group; one that names none stands for itself.
+        # As many digits as name a group; a digit that names no group stands for itself.
         while int(digits) > groups and len(digits) > 1:
             digits = digits[:-1]
         if int(digits) > groups:

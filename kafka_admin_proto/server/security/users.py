@@ -17,7 +17,7 @@ from kafka_admin_proto.server.security.scram import MECHANISMS
 
 
 class Users:
-    """Passwords by name. They are in no ``repr``, and no error has a line that may hold one."""
+    """Passwords by name. No ``repr`` and no error shows a password."""
 
     def __init__(self, passwords: Mapping[str, str]) -> None:
         for name, password in passwords.items():
@@ -35,16 +35,16 @@ class Users:
         raise TypeError("Users hold passwords and are not pickled; make them again there")
 
     def is_password(self, name: str, password: str) -> bool:
-        """Whether a user has that password."""
+        """Whether this is the user's password."""
         expected = self._passwords.get(name)
         return expected is not None and compare_digest(expected.encode(), password.encode())
 
     async def records(
         self, known: Mapping[tuple[str, int], ScramUser]
     ) -> list[UserScramCredentialRecord]:
-        """Credentials of all mechanisms that the cluster lacks, or that have another password.
+        """Records of the credentials that the cluster lacks, or has with another password.
 
-        PBKDF2 runs in threads. SCRAM's names are ASCII: other users have PLAIN only.
+        PBKDF2 runs in threads. SCRAM names are ASCII, so users with other names have PLAIN only.
         """
         wanted = [
             (name, mechanism, known.get((name, mechanism)), password)
@@ -59,7 +59,7 @@ class Users:
 def _record(
     name: str, mechanism: int, known: ScramUser | None, password: str
 ) -> UserScramCredentialRecord | None:
-    """The record of a password; None where the credential that is known has it."""
+    """The record of a password's credential; None if the cluster has it."""
     text = mechanism_name(mechanism)
     if known is not None:
         same = ScramCredential.of_password(
@@ -74,9 +74,9 @@ def _record(
 
 
 def read_users(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Passwords by name from lines NAME:PASSWORD, empty lines and those with "#" first left out.
+    """Passwords by name from lines NAME:PASSWORD; empty lines and comments ("#") are left out.
 
-    Raises SettingsError, without the line, for a file that does not read.
+    Raises SettingsError, which does not quote the line, for a file that cannot be read.
     """
     try:
         lines = Path(path).read_text("utf-8").split("\n")

@@ -1,4 +1,4 @@
-"""Replicas of partitions: those that a request names, and those that the placer chooses."""
+"""Replicas of partitions, named by a request or chosen by the placer."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from kafka_admin_proto.server.failures import (
 )
 from kafka_admin_proto.server.state import State
 
-#: A user's request may make so many records.
+#: The most records that one request of a user may make.
 MOST_RECORDS = 10_000
-#: Topics of one shape, on the same brokers, are placed in so many ways.
+#: Different placements of topics of one shape on the same brokers.
 _SEEDS = 64
-#: Placements of more partitions are not kept.
+#: Placements of more partitions are not cached.
 _KEPT_PARTITIONS = 64
 
 
 def check_replicas(state: State, replicas: Sequence[int], factor: int | None) -> None:
     """Raises ApiFailure unless these brokers can be a partition's replicas.
 
-    ``factor`` is how many the partitions before had, None for the first.
+    ``factor`` is the number of replicas of the partitions before, None for the first one.
     """
     if not replicas:
         raise _invalid("The manual partition assignment includes an empty replica list.")
@@ -149,7 +149,7 @@ def partition_record(
 
 
 def directory_of(state: State, broker_id: int) -> UUID:
-    """The directory that a new replica goes to: each broker here has one."""
+    """The directory of a new replica: each broker here has a single one."""
     return state.cluster.brokers[broker_id].directories[0]
 
 

@@ -1,7 +1,7 @@
 """Topics that a broker creates because a client asked for their metadata.
 
-As Kafka's ``AutoTopicCreationManager``: counts are those of the broker that was asked, and the
-topics of its coordinators have counts and configs of their own.
+As Kafka's ``AutoTopicCreationManager``: the partitions and the factor are in the configs of the
+broker that got the request, and the topics of its coordinators have configs of their own.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _COORDINATORS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 
 
 def creatable_topic(view: View, name: str, node_id: int) -> CreatableTopic:
-    """What the broker asks the controller to create."""
+    """The topic that the broker asks the controller to create."""
 
     def count(config: str) -> int:
         return int(view.broker_value(config, node_id) or 0)

@@ -1,4 +1,4 @@
-"""Which names a topic may have, as Kafka's ``Topic`` says."""
+"""Names of topics: valid ones and collisions, as in Kafka's ``Topic``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_valid(name: str) -> bool:
 
 
 def collision_key(name: str) -> str | None:
-    """What two names that would collide in the names of metrics share; None where none can."""
+    """A key that two names share if they collide in metrics; None if the name cannot collide."""
     return name.replace(".", "_") if "_" in name or "." in name else None
 
 

@@ -47,9 +47,9 @@ def change_partition(
     unclean_shutdown: int | None = None,
     recovered: bool = False,
 ) -> PartitionChangeRecord | None:
-    """The record that makes a partition so; None where nothing would change.
+    """The record that changes a partition; None if nothing changes.
 
-    What is left out stays. A reassignment whose new replicas are in sync is completed.
+    Arguments that are None change nothing. A reassignment with its new replicas in sync ends.
     ``can_lead`` says which brokers may lead, by default the active ones. ``unclean_shutdown`` is a
     broker that may have lost records, and ``recovered`` says that the leader has what is left.
     """
@@ -80,7 +80,7 @@ def change_partition(
             if now.leader_recovery_state != _RECOVERING:
                 record.leader_recovery_state = _RECOVERING
     elif set(now.replicas) - set(target.replicas):
-        record.leader = now.leader  # a new epoch, so that the replicas that went are fenced
+        record.leader = now.leader  # a new leader epoch fences the removed replicas
     if unclean or not elr_enabled:
         target.eligible = []
     if target.eligible != now.elr:
@@ -108,19 +108,19 @@ def eligible_replicas(state: State) -> bool:
 
 
 def min_in_sync(state: State, topic: Topic) -> int:
-    """How many replicas of a topic's partitions have to be in sync, of those that there are."""
+    """``min.insync.replicas`` of a topic, at most its number of replicas."""
     wanted = int(_topic_value(state, topic.name, "min.insync.replicas") or 1)
     first = topic.partitions[min(topic.partitions)]
     return min(wanted, len(first.replicas))
 
 
 def _topic_value(state: State, topic: str, name: str) -> str | None:
-    """A config of a topic whose name brokers have for it too."""
+    """A config with the same name for topics and brokers: the topic's, or else the broker's."""
     return state.configs(TOPIC_RESOURCE, topic).get(name) or state.broker_value(name)
 
 
 class _Target:
-    """What a partition is to be: in sync, replicas, those that go and come, eligible leaders."""
+    """The target of a change: ISR, replicas, removed and added ones, eligible leaders."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class _Target:
         self.eligible = eligible
 
     def complete_reassignment(self, release: str) -> None:
-        """End a reassignment whose new replicas are in sync; in 3.9 all replicas have to be."""
+        """End a reassignment whose added replicas are in sync; 3.9 needs all replicas in sync."""
         if not (self.removing or self.adding):
             return
         staying = [each for each in self.replicas if each not in self.removing]
@@ -151,7 +151,7 @@ class _Target:
             self.in_sync, self.replicas, self.removing, self.adding = in_sync, staying, [], []
 
     def choose_eligible(self, now: Partition, least: int, unclean_shutdown: int | None) -> None:
-        """Eligible are those that were in sync when fewer than ``least`` were left."""
+        """Make replicas eligible that leave an ISR of fewer than ``least``."""
         if len(self.in_sync) >= least:
             self.eligible = []
             return
@@ -189,12 +189,12 @@ class _LeaderElection:
         return NO_LEADER, False
 
     def _is_valid(self, broker: int) -> bool:
-        """In sync, or eligible where none is in sync."""
+        """Whether a broker can lead: in sync, or eligible while no replica is in sync."""
         target = self._target
         return broker in (target.in_sync or target.eligible) and self._can_lead(broker)
 
     def _last_known(self) -> int | None:
-        """The last leader, where it is there again and no other replica can have all records."""
+        """The last known leader, if it may lead and no other replica can have all records."""
         known, target = self._now.last_known_elr, self._target
         if not self._elr_enabled or target.eligible or target.in_sync or len(known) != 1:
             return None
@@ -202,7 +202,7 @@ class _LeaderElection:
 
 
 def _last_known_leader(now: Partition, leader: int) -> list[int] | None:
-    """What ``last_known_elr`` becomes: the last leader while there is none; None: as it was."""
+    """The new ``last_known_elr``: the last leader while no replica leads. None: unchanged."""
     if leader == NO_LEADER and not now.last_known_elr:
         return [now.leader]
     if leader >= 0 and now.last_known_elr:
@@ -211,7 +211,7 @@ def _last_known_leader(now: Partition, leader: int) -> list[int] | None:
 
 
 def _assign(state: State, record: PartitionChangeRecord, now: Partition, target: _Target) -> None:
-    """Set what changes of the replicas."""
+    """Set the fields of the record for changed replicas."""
     if target.replicas != now.replicas:
         record.replicas = target.replicas
         known = dict(zip(now.replicas, now.directories, strict=True))

@@ -25,11 +25,11 @@ _Metadata = TypeVar("_Metadata")
 
 
 class PolicyViolation(KafkaAdminProtoError):
-    """A request that a policy does not let pass; its text is sent to the client."""
+    """Raised by a policy that refuses a request; the client gets its text."""
 
 
 class PolicyFailure(ApiFailure):
-    """A policy raised something else: Kafka fails the whole request with no message."""
+    """Another error of a policy, for which Kafka fails the whole request without a message."""
 
     def __init__(self) -> None:
         super().__init__(UNKNOWN_SERVER_ERROR)
@@ -50,7 +50,7 @@ class TopicMetadata(msgspec.Struct, frozen=True):
 
 
 class ConfigMetadata(msgspec.Struct, frozen=True):
-    """Configs to be set; None stands for one that is taken back.
+    """Configs to be set; None stands for a config that is deleted.
 
     ``resource_type`` is the code in requests: 2 a topic, 4 a broker.
     """
@@ -61,7 +61,7 @@ class ConfigMetadata(msgspec.Struct, frozen=True):
 
 
 class CreateTopicPolicy(Protocol):
-    """Decides on each topic to be created, when all of Kafka's own rules let it pass."""
+    """Decides on each topic to be created, after all of Kafka's own checks."""
 
     def configure(self, configs: Mapping[str, str]) -> None: ...
     def validate(self, metadata: TopicMetadata) -> None: ...
@@ -69,7 +69,7 @@ class CreateTopicPolicy(Protocol):
 
 
 class AlterConfigPolicy(Protocol):
-    """Decides on each resource whose configs are to change, those of new topics too."""
+    """Decides on each change of configs, those of new topics included."""
 
     def configure(self, configs: Mapping[str, str]) -> None: ...
     def validate(self, metadata: ConfigMetadata) -> None: ...
@@ -77,7 +77,7 @@ class AlterConfigPolicy(Protocol):
 
 
 def load_policy(name: str) -> CreateTopicPolicy | AlterConfigPolicy:
-    """A policy by ``module:Class``. Raises ValueError where there is none."""
+    """A policy by ``module:Class``. Raises ValueError if it cannot be loaded."""
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)

@@ -1,4 +1,4 @@
-"""What brokers answer of topics and brokers: leaders, unavailable replicas, the controller."""
+"""Leaders, offline replicas and the controller, as brokers answer them to clients."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ REPLICA_NOT_AVAILABLE = 9
 
 
 def offline_replicas(state: View, partition: Partition) -> list[int]:
-    """The replicas whose broker is not there."""
+    """The replicas whose brokers are fenced or not registered."""
     brokers = state.cluster.brokers
     return [each for each in partition.replicas if each not in brokers or brokers[each].fenced]
 
 
 def leader_of(state: View, partition: Partition) -> tuple[int, int]:
-    """(leader, error code): -1 and LEADER_NOT_AVAILABLE where clients can reach none."""
+    """(leader, error code): -1 and LEADER_NOT_AVAILABLE if clients can reach no leader."""
     broker = state.cluster.brokers.get(partition.leader)
     if broker is None or broker.fenced:
         return -1, LEADER_NOT_AVAILABLE
@@ -24,7 +24,7 @@ def leader_of(state: View, partition: Partition) -> tuple[int, int]:
 
 
 def named_controller(view: View) -> int:
-    """The broker that clients are told to be the controller: each forwards what is for it.
+    """The broker that clients see as the controller; each broker forwards its requests.
 
     KRaft's brokers name any live one; here it is the active controller's, if that is live.
     """

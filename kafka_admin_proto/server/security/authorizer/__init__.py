@@ -1,1 +1,1 @@
-"""Who may do what: the rules of Kafka's StandardAuthorizer, and where handlers ask for them."""
+"""Authorization: the rules of Kafka's StandardAuthorizer, and the functions that handlers call."""

@@ -1,6 +1,6 @@
-"""What handlers ask: whether their caller may do something, and all that it may do.
+"""Questions of handlers to the authorizer: the operations that a caller may do.
 
-Without an authorizer everybody may do everything.
+Without an authorizer every client may do everything.
 """
 
 from __future__ import annotations
@@ -34,45 +34,45 @@ _TOPIC_OPERATIONS = (
 _CLUSTER_OPERATIONS = (
     CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE,
 )  # fmt: skip
-#: All bits of what a topic, and what a cluster has.
+#: The bits of all operations on a topic, and on the cluster.
 _EVERY_TOPIC_BIT = sum(1 << code for code in _TOPIC_OPERATIONS)
 _EVERY_CLUSTER_BIT = sum(1 << code for code in _CLUSTER_OPERATIONS)
 
 
 def allows(state: View, caller: Caller, operation: int, kind: int, name: str) -> bool:
-    """Whether the caller may do this with a resource of that type and name."""
+    """Whether the caller may do an operation on a resource."""
     found = state.authorizer
     return found is None or found.allows(caller.principal, caller.host, operation, kind, name)
 
 
 def allows_on_cluster(state: View, caller: Caller, operation: int) -> bool:
-    """Whether the caller may do this with the cluster."""
+    """Whether the caller may do an operation on the cluster."""
     return allows(state, caller, operation, CLUSTER, CLUSTER_NAME)
 
 
 def allowed_topics(state: View, caller: Caller, operation: int, names: Iterable[str]) -> set[str]:
-    """Those of the names whose topics, there or not, the caller may do this with."""
+    """The names of topics, existing or not, on which the caller may do an operation."""
     if state.authorizer is None:
         return set(names)
     return {each for each in names if allows(state, caller, operation, TOPIC, each)}
 
 
 def creatable_topics(state: View, caller: Caller, names: Iterable[str]) -> set[str]:
-    """Those of the names that the caller may create topics of: by the cluster or by topic."""
+    """The names of topics that the caller may create, by an ACL of the cluster or the topic."""
     if allows_on_cluster(state, caller, CREATE):
         return set(names)
     return allowed_topics(state, caller, CREATE, names)
 
 
 def topic_operations(state: View, caller: Caller, name: str) -> int:
-    """The bits of what the caller may do with a topic."""
+    """The bits of the operations that the caller may do on a topic."""
     if state.authorizer is None:
         return _EVERY_TOPIC_BIT
     return sum(1 << code for code in _TOPIC_OPERATIONS if allows(state, caller, code, TOPIC, name))
 
 
 def cluster_operations(state: View, caller: Caller) -> int:
-    """The bits of what the caller may do with the cluster; 0 where it may not describe it."""
+    """The bits of the operations on the cluster; 0 if the caller may not describe it."""
     if state.authorizer is None:
         return _EVERY_CLUSTER_BIT
     if not allows_on_cluster(state, caller, DESCRIBE):

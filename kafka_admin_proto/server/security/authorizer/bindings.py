@@ -1,4 +1,4 @@
-"""ACLs that are created, and filters that find some: what is valid, and what a filter matches."""
+"""New ACLs and filters of ACLs: their validation, and the ACLs that a filter matches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LAST_RESOURCE, _LAST_PATTERN, _LAST_OPERATION, _LAST_PERMISSION = 7, PREFIXED, 
 
 
 def check_request(request: CreateAclsRequest | DeleteAclsRequest | DescribeAclsRequest) -> None:
-    """Raises RemoteProtocolError for the code of UNKNOWN: Kafka ends the connection for that."""
+    """Raises RemoteProtocolError for the code UNKNOWN, for which Kafka closes the connection."""
     rows: Sequence[AclCreation | DeleteAclsFilter | DescribeAclsRequest]
     if isinstance(request, CreateAclsRequest):
         rows = request.creations
@@ -45,13 +45,13 @@ def check_request(request: CreateAclsRequest | DeleteAclsRequest | DescribeAclsR
 
 
 def is_binding(row: AclCreation) -> bool:
-    """Whether a row is an ACL rather than a filter: with one of these the whole request fails."""
+    """Whether a row is an ACL; a request to create a filter fails as a whole."""
     kinds = row.resource_type, row.operation, row.permission_type
     return _ANY not in kinds and row.resource_pattern_type not in (_ANY, _MATCH)
 
 
 def check_binding(row: AclCreation) -> None:
-    """Raises ApiFailure unless there can be such an ACL."""
+    """Raises ApiFailure for an ACL that is not possible."""
     if row.resource_type == CLUSTER and row.resource_name != CLUSTER_NAME:
         text = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
         raise ApiFailure(INVALID_REQUEST, text)
@@ -85,9 +85,9 @@ def check_filter(wanted: DeleteAclsFilter) -> None:
 
 
 def matches(wanted: DeleteAclsFilter | DescribeAclsRequest, acl: Acl) -> bool:
-    """Whether a filter finds an ACL.
+    """Whether a filter matches an ACL.
 
-    A pattern type of MATCH finds those that apply to a resource of the filter's name.
+    The pattern type MATCH matches the ACLs that apply to a resource of the filter's name.
     """
     return (
         wanted.resource_type_filter in (_ANY, acl.resource_type)

@@ -26,7 +26,7 @@ _LAST_CODE = 15
 
 
 class _Row(msgspec.Struct, forbid_unknown_fields=True):
-    """One ACL, by the names of Kafka's enums; ``error`` and ``message`` are of kap's output."""
+    """One ACL with the names of Kafka's enums; only kap's output has ``error`` and ``message``."""
 
     principal: str
     operation: str
@@ -42,7 +42,7 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True):
 def read_acls(path: str | os.PathLike[str]) -> list[Mapping[str, Any]]:
     """The rows of a file: a JSON list, or what ``kap acls list --output json`` wrote.
 
-    Raises SettingsError for a file that does not read.
+    Raises SettingsError for a file that cannot be read.
     """
     try:
         found = msgspec.json.decode(Path(path).read_bytes())
@@ -56,7 +56,7 @@ def read_acls(path: str | os.PathLike[str]) -> list[Mapping[str, Any]]:
 
 
 def acls_of(rows: Iterable[Mapping[str, Any]]) -> list[Acl]:
-    """The ACLs of rows. Raises SettingsError, which names the row, for one that cannot be."""
+    """The ACLs of rows. Raises SettingsError, which names the row, for an impossible ACL."""
     found = []
     for number, each in enumerate(rows, 1):
         try:
@@ -80,7 +80,7 @@ def acls_of(rows: Iterable[Mapping[str, Any]]) -> list[Acl]:
 
 
 def records_of(acls: Iterable[Acl], cluster: ClusterState) -> list[AccessControlEntryRecord]:
-    """The records of those that the cluster does not have."""
+    """The records of the ACLs that the cluster does not have."""
     known = set(cluster.acls.values())
     return [record_of(each) for each in dict.fromkeys(acls) if each not in known]
 

@@ -1,6 +1,6 @@
-"""Apis that need one operation on the cluster, whatever they are asked for.
+"""Apis that need one operation on the cluster, whatever the request contains.
 
-Without it the whole request is refused.
+A caller without it gets a refusal of the whole request.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _ABOUT_ACLS = frozenset({29, 30, 31})
 
 
 class _Text(Enum):
-    """What the error says."""
+    """The text of the error."""
 
-    #: Nothing of its own.
+    #: No text.
     NONE = "none"
-    #: The words of its code.
+    #: The text of the error code.
     CODE = "code"
-    #: Which operation the caller lacks.
+    #: A text that names the missing operation.
     OPERATION = "operation"
 
 
@@ -67,9 +67,9 @@ GATES = {
 
 
 def refusal(state: View, api_key: int, request: Any, caller: Caller) -> Message | None:
-    """The response to a caller who may not ask this at all; None where it may, or for its parts.
+    """The refusal for a caller without the operation; None if the request may be handled.
 
-    Raises RemoteProtocolError for ACLs with which Kafka ends the connection before it looks.
+    Raises RemoteProtocolError for ACLs for which Kafka closes the connection before this check.
     """
     if api_key in _ABOUT_ACLS:
         check_request(request)

@@ -1,4 +1,4 @@
-"""Which resource of the authorizer a resource with configs is."""
+"""The authorizer's resource for a resource that has configs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_admin_proto.server.security.authorizer.rules import CLUSTER, CLUSTER_
 
 
 def resource_of(kind: int, name: str) -> tuple[int, str, int]:
-    """(type, name, error of a caller who may not), of a resource of requests about configs.
+    """(type, name, error of an unauthorized caller) for a resource with configs.
 
     Brokers, their loggers and subscriptions to metrics belong to the cluster.
     """

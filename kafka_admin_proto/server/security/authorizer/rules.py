@@ -1,4 +1,4 @@
-"""Whether a principal may do something, by the ACLs of the metadata log (StandardAuthorizer)."""
+"""Decisions by the ACLs of the metadata log, as Kafka's StandardAuthorizer makes them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CLUSTER_NAME = "kafka-cluster"
 ANYTHING = "*"
 ANYBODY = "User:*"
 
-#: What an ACL that allows one of these allows besides.
+#: Operation → the operations that imply it.
 _IMPLIED = {
     DESCRIBE: frozenset({DESCRIBE, READ, WRITE, DELETE, ALTER}),
     DESCRIBE_CONFIGS: frozenset({DESCRIBE_CONFIGS, ALTER_CONFIGS}),
@@ -39,14 +39,14 @@ _IMPLIED = {
 
 
 class AuthorizerSettings(msgspec.Struct, frozen=True):
-    """Principals that may do everything, and whether anybody may use what no ACL is about."""
+    """The super users, and whether every client may use resources without ACLs."""
 
     super_users: frozenset[str] = frozenset()
     allow_without_acls: bool = False
 
 
 def authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | None:
-    """What a broker's configs say; None where they name no authorizer.
+    """The settings in a broker's configs; None if they name no authorizer.
 
     Raises SettingsError for an authorizer of another class, and for a super user whose type
     is missing.
@@ -66,13 +66,13 @@ def authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | None
 
 
 class Authorizer:
-    """Decides by a set of ACLs."""
+    """Decides by a set of ACLs, as StandardAuthorizer does."""
 
     def __init__(self, settings: AuthorizerSettings, acls: Iterable[Acl]) -> None:
         self._settings = settings
-        #: By resource type, pattern type and name.
+        #: ACLs by resource type, pattern type and name.
         self._acls: dict[tuple[int, int, str], list[Acl]] = {}
-        #: By resource type, the lengths that names of prefixed ACLs have.
+        #: Resource type → the lengths of the names in prefixed ACLs.
         self._prefixes: dict[int, set[int]] = {}
         for acl in acls:
             key = (acl.resource_type, acl.pattern_type, acl.resource_name)
@@ -82,9 +82,9 @@ class Authorizer:
                 lengths.add(len(acl.resource_name))
 
     def allows(self, principal: str, host: str, operation: int, kind: int, name: str) -> bool:
-        """Whether a principal ("User:alice") from that address may do this with a resource.
+        """Whether a principal ("User:alice") from an address may do an operation on a resource.
 
-        One ACL that denies it counts more than any that allow it.
+        An ACL that denies takes precedence over all that allow.
         """
         if principal in self._settings.super_users:
             return True
