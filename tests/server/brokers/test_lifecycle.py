@@ -1,4 +1,4 @@
-"""Brokers end, start again and are fenced: what clients and the metadata log then say."""
+"""Brokers stop, start again and are fenced: answers to clients, and records of the metadata log."""
 
 from __future__ import annotations
 

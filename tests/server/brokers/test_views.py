@@ -1,4 +1,4 @@
-"""Brokers that see changes late: each answers from what it knows, and sees all in time."""
+"""Brokers with a delay: each answers from its view of the log, and sees all changes in the end."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_delays_that_cannot_be() -> None:
 
 
 class _HeldBack(DrawnSteps):
-    """A broker sees batches some steps late; then it has what the log says."""
+    """A broker sees batches some steps late; in the end it has the state of the log."""
 
     def reset(self) -> None:
         super().reset()

@@ -19,7 +19,7 @@ _OPTIONS_FIRST = ("FeatureCommand", "MetadataQuorumCommand")
 
 
 class Outputs(msgspec.Struct):
-    """What a command printed on either cluster, with its exit code in the first line."""
+    """The output of a command on both clusters, with the exit code in the first line."""
 
     command: str
     real: str

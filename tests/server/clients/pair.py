@@ -78,7 +78,7 @@ class Pair(msgspec.Struct):
 
 
 def _quorum(nodes: Nodes) -> Any:
-    """What the first node says of the quorum's only partition."""
+    """The state of the quorum's only partition, from the first node."""
     asked = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
     return nodes.ask(0, asked, 0).topics[0].partitions[0]
 

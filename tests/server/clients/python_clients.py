@@ -35,7 +35,7 @@ _RANDOM = re.compile(
 
 
 class _Steps:
-    """What each step gave, by its name."""
+    """The results of the steps, by their names."""
 
     def __init__(self, side: Side) -> None:
         self.side = side

@@ -1,4 +1,4 @@
-"""What clients make of a cluster that lists neither Produce nor Fetch.
+"""Clients of a cluster whose ApiVersions has neither Produce nor Fetch.
 
 Each probes with ApiVersions: its admin client goes on, its producer says that it cannot.
 """

@@ -1,4 +1,4 @@
-"""What a real cluster was started with, for ours beside it."""
+"""The configs of a real cluster, for a cluster of ours that is compared with it."""
 
 from __future__ import annotations
 

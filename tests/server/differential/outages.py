@@ -82,7 +82,7 @@ class OutageSides(Sides):
         self._away.discard(node)
 
     def settled(self) -> list[str]:
-        """Where the clusters differ once they have settled, on any node that runs."""
+        """The differences of the clusters' states on running nodes, after all changes."""
         return self._settled()
 
     def _ask(self, step: Step) -> list[str]:

@@ -71,7 +71,7 @@ class Scenario:
         self._report(f"start {node}", self._sides.settled())
 
     def ask_in_vain(self, node: int, request: Message, version: int) -> None:
-        """Ask a node for what a controller answers, where there is none."""
+        """Send a node a request for the controller while no controller is active."""
         real, ours = (
             cluster.ask(node - 1, request, version, _WAIT_S) for cluster in self._sides.clusters
         )
@@ -114,7 +114,7 @@ def no_majority(scenario: Scenario) -> None:
 
 
 def unclean(scenario: Scenario) -> None:
-    """A config that is changed while nobody leads, then a replica that comes back."""
+    """A config is changed while a partition has no leader, then a replica comes back."""
     row = AlterConfigsResource(2, "two", [AlterableConfig(_UNCLEAN, 0, "true")])
     scenario.ask(1, IncrementalAlterConfigsRequest([row]), 1)
     scenario.end(3, "stop")

@@ -160,7 +160,7 @@ class Sides:
         return cluster.ask(step.node, request, step.version, step.patience_s)
 
     def _settled(self) -> list[str]:
-        """Where metadata and configs differ on any node once the real cluster has settled."""
+        """The differences of metadata and configs on all nodes, after the real cluster is done."""
         end = time.monotonic() + self.settle_s
         while True:
             lines = self._looked()

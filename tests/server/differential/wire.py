@@ -37,7 +37,7 @@ class Nodes:
         self._kept: dict[tuple[int, bytes], tuple[bytes, Any]] = {}
 
     def ask(self, node: int, message: Message, version: int, patience_s: float = PATIENCE_S) -> Any:
-        """The response of a node; None where it closes the connection or says nothing so long."""
+        """The response of a node; None if it closes the connection or does not answer in time."""
         assert message.api_key is not None
         sent = self._send(node, message, version)
         return self._receive(node, sent, message.api_key, version, patience_s)

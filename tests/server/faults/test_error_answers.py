@@ -1,4 +1,4 @@
-"""Errors of faults stand where Kafka's own requests would put them, in every api and version."""
+"""Errors of faults are where Kafka's getErrorResponse puts them, in every api and version."""
 
 from __future__ import annotations
 

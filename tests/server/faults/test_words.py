@@ -1,4 +1,4 @@
-"""Faults in words, in Python and on the command line: what they mean, and what is refused."""
+"""Faults as text, in Python and on the command line: parsed, or refused with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large requests are answered in steps: others are answered between them, and nobody can tell."""
+"""Large requests are answered in steps; the answers are those of one piece."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Kept:
 
 
 def replayed(records: Sequence[Message]) -> ClusterState:
-    """What the records say one after another."""
+    """The state that the records make one after another."""
     replay = MetadataReplay()
     for offset, each in enumerate(records):
         assert not replay.apply(each, offset, 1)

@@ -87,7 +87,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def waited_ms(nodes: Nodes, seconds: float) -> list[float]:
-    """What a well-behaved client waits for each of its answers, sorted."""
+    """The times that a well-behaved client waits for its answers, sorted."""
     found: list[float] = []
     kinds: list[tuple[Message, int]] = [
         (ApiVersionsRequest("good", "1"), 3),
@@ -118,7 +118,7 @@ def shown(windows: list[list[float]]) -> str:
 def among(
     peers: subprocess.Popen[str], nodes: Nodes, pid: int
 ) -> tuple[list[list[float]], list[list[float]], int]:
-    """What a client waits while the peers are still, and while they are not; the most memory."""
+    """The waiting times while the peers are stopped and while they go on, and the most memory."""
     quiet, loud, most = [waited_ms(nodes, _QUIET_S if _BY_HAND else 0.1)], list[list[float]](), 0
     while peers.poll() is None:
         loud.append(waited_ms(nodes, min(_LOUD_S, SECONDS)))

@@ -1,4 +1,4 @@
-"""A cluster on disk whose topics and configs change, and what is to be there afterwards."""
+"""A cluster on disk whose topics and configs change, and the state expected after a crash."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Load:
         self.acknowledged = self.pending
 
     def found(self, topics: Topics) -> None:
-        """What is there after a crash: what was acknowledged, or the change that was under way."""
+        """Check the state after a crash: all acknowledged changes, and perhaps the pending one."""
         assert topics in (self.acknowledged, self.pending)
         self.acknowledged = self.pending = topics
 

@@ -1,4 +1,4 @@
-"""What clients may take of a cluster together: connections, idle time, bytes in memory."""
+"""Limits of a cluster's clients together: connections, idle time, bytes in memory."""
 
 from __future__ import annotations
 

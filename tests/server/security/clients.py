@@ -1,4 +1,4 @@
-"""What clients that we did not write report of one attempt to get into a cluster.
+"""The reports of clients of other projects after one attempt to log in.
 
 A report is that the cluster named its brokers, or the causes that the client raised and
 logged. Addresses, times and numbers of the client's own are replaced.

@@ -1,4 +1,4 @@
-"""What a peer may do on a listener with SASL, step by step, in a form that two clusters share."""
+"""Steps of a peer on a listener with SASL, in a form for two clusters."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ drawn_exchanges = st.one_of(
 
 
 def play(address: str, steps: Sequence[Step]) -> list[object]:
-    """What each step gave, until the connection is closed."""
+    """The results of the steps until the connection is closed."""
     found: list[object] = []
     with peer(address) as client:
         for step in steps:

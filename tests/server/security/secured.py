@@ -93,7 +93,7 @@ def secured_cluster(certificates: Certificates, **settings: Any) -> SyncCluster:
 
 
 class Peer:
-    """A client that sends what it is told, and reads what comes."""
+    """A client that sends given bytes and reads the answers."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.split(",")[0].rpartition(":")

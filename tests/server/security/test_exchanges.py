@@ -1,4 +1,4 @@
-"""Exchanges by SASL: none of them surprises our cluster; beside a real one, in test_beside_real."""
+"""Exchanges by SASL on our cluster; test_beside_real compares them with a real one."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ Ask = Callable[..., str | None]
 
 @pytest.fixture(scope="module")
 def java() -> Iterator[Ask]:
-    """What Java and Kafka make of a name, None for what they refuse."""
+    """The forms of a name in Java and Kafka, None for a refused name."""
     require_oracle()
     slf4j = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
     tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *slf4j]))

@@ -1,4 +1,4 @@
-"""TLS of listeners: who a client is by its certificate, and what a handshake that fails says."""
+"""TLS of listeners: principals of certificates, and the alerts of failed handshakes."""
 
 from __future__ import annotations
 

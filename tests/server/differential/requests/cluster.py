@@ -51,7 +51,7 @@ def alter_partition_reassignments(draws: Draws) -> Step:
 
 
 def list_partition_reassignments(draws: Draws) -> Step:
-    """What is being moved: nothing, once both clusters have settled."""
+    """The reassignments: none, once both clusters have completed them."""
     version = draws.version(46)
     topics = None
     if not draws.rarely(3):
@@ -137,7 +137,7 @@ def find_coordinator(draws: Draws) -> Step:
 
 
 def api_versions(draws: Draws) -> Step:
-    """A client that says who it is."""
+    """A client that sends its software's name and version."""
     version = draws.version(18)
     request = ApiVersionsRequest()
     if version >= 3:

@@ -1,4 +1,4 @@
-"""Requests about who may do what, users' credentials and quotas, drawn for both clusters."""
+"""Requests for ACLs, credentials of users and quotas, drawn for both clusters."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def describe_credentials(draws: Draws) -> Step:
 
 
 def alter_quotas(draws: Draws) -> Step:
-    """Quotas that slow nobody down."""
+    """Quotas that are too high to throttle a client."""
     entities: list[list[tuple[str, str | None]]] = [
         [("user", "sam")], [("user", "sam"), ("client-id", "web")], [("ip", "10.0.0.1")],
         [("client-id", "web")], [("user", "")], [("group", "g")],
@@ -244,7 +244,7 @@ def find_coordinators(draws: Draws) -> Step:
 
 
 def update_features(draws: Draws) -> Step:
-    """Levels that nobody can have."""
+    """Levels of features that no release has."""
     update = FeatureUpdateKey("no.such", 1, False, 1)
     request = UpdateFeaturesRequest(TIMEOUT_MS, [update])
     return Step(draws.node(), max(1, draws.version(57)), lambda _: request)

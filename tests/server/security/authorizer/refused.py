@@ -1,4 +1,4 @@
-"""What each api does to a caller who may do nothing, and what it asks for: the rows of the docs."""
+"""The refusals of each api, and the operations that it needs: the rows of the docs."""
 
 from __future__ import annotations
 

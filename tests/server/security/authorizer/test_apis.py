@@ -1,4 +1,4 @@
-"""Each api asks the authorizer for what the docs say, and refuses with the code that they say."""
+"""Each api needs the operations in the docs, and refuses with the code in the docs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller may not see is left out, or said without what gives it away."""
+"""Resources that a caller may not describe are left out, or refused without a hint."""
 
 from __future__ import annotations
 
