@@ -40,6 +40,12 @@ _CAPTURES = [_SAMPLES / "admin42.pcap.gz", _SAMPLES / "controller39.pcap.gz"]
 _SLOW_BATCHES = 4
 #: Batches of which the medians at the beginning and at the end are.
 _SHOWN_BATCHES = 25
+#: A few rows need one partition, and no generated code.
+_FOR_SMALL_BATCHES = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 #: Kinds of work in a batch, as the child process names their seconds.
 _WORK = ("decode", "parquet", "delta")
 
@@ -112,7 +118,7 @@ def _sinks(folder: Path) -> dict[str, TableSink]:
 
 def _stream(folder: Path) -> None:
     """The child process: run the stream, and print a line of JSON for each batch."""
-    spark = spark_session("local[2]", settings={"spark.sql.shuffle.partitions": "1"})
+    spark = spark_session("local[2]", settings=_FOR_SMALL_BATCHES)
     sinks = _sinks(folder)
     with sinks["parquet"], sinks["delta"]:
         for sink in sinks.values():
