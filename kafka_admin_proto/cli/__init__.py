@@ -10,7 +10,7 @@ from kafka_admin_proto.gc_tuning import tune_gc
 
 
 def main() -> None:
-    """Run the command line; without its extra installed, say which one it is."""
+    """Run the command line; where an extra is not installed, say which one it is."""
     tune_gc()  # what is imported from here on is kept
     try:
         from kafka_admin_proto.cli.app import kap
@@ -36,5 +36,12 @@ def main() -> None:
             sys.stdout.flush()
     except (ClosedPipe, BrokenPipeError):
         end_by_signal()
+    except ImportError as error:
+        from kafka_admin_proto.errors import MissingExtraError  # loaded by whoever raised it
+
+        if not isinstance(error, MissingExtraError):
+            raise
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)
     except OSError as error:  # a full disk, say
         sys.exit(f"kap: {error}")

@@ -61,3 +61,20 @@ def test_a_folder_is_a_usage_error(command: str, tmp_path: Path) -> None:
     assert missing.stderr == f"kap: {tmp_path / 'log'}: No such file or directory\n"
     named = CliRunner().invoke(kap, [command, str(tmp_path / "00000000000000000000.log")])
     assert named.exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["decode", "decode --summary", "explain"])
+def test_a_missing_extra_is_named_in_a_line(command: str, tmp_path: Path) -> None:
+    """A capture is known to be compressed only when it is opened, amid the command."""
+    capture = tmp_path / "capture.pcap.zst"
+    capture.write_bytes(b"\x28\xb5\x2f\xfd" + bytes(60))
+    without = "import sys; sys.modules['zstandard'] = None\n"
+    python, option, script = KAP
+    done = subprocess.run(
+        [python, option, without + script, *command.split(), str(capture)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "a zstd-compressed capture needs zstandard: pip install 'kafka-admin-proto[capture]'\n"
+    )
