@@ -20,10 +20,14 @@ seen: list[int] = []
 @pytest.mark.xdist_group("workers")
 @pytest.mark.parametrize("number", range(COUNT))
 def test_a_group_stays_in_one_process(number: int, request: pytest.FixtureRequest) -> None:
-    """What a group shares, a Spark session or a cluster, is started once."""
+    """What a group shares, a Spark session or a cluster, is started once.
+
+    Several workers need the options of the Makefile's ``TESTS``.
+    """
     seen.append(number)
     if os.environ.get("PYTEST_XDIST_WORKER"):
-        assert request.node.nodeid.endswith("@workers")
+        options = "groups need --dist loadgroup --no-loadscope-reorder beside -n, as make test has"
+        assert request.node.nodeid.endswith("@workers"), options
         assert seen == list(range(number + 1))
 
 
