@@ -1,4 +1,4 @@
-"""The real captures in samples/: nothing missing, nothing doubtful, nothing lost."""
+"""The captures in samples/: nothing missing, nothing doubtful, nothing lost."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.frames import DecodedFrame
+from tests.capture.old_client import CAPTURE as OLD_CLIENT
+from tests.capture.old_client import old_client
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 CAPTURES = [SAMPLES / "admin42.pcap.gz", SAMPLES / "controller39.pcap.gz"]
@@ -66,3 +68,13 @@ def test_what_is_in_them() -> None:
     assert "apache-kafka-java 4.2.0" in {f.client_software for f in frames}
     named = [f.known_topics() for f in frames if f.api == "Produce" and f.direction == "request"]
     assert ["fruit"] in [list(names.values()) for names in named]
+
+
+def test_the_old_client_is_made_of_the_dump() -> None:
+    """Its frames are held to Kafka's own classes by ``tests/vectors``."""
+    assert gzip.decompress(OLD_CLIENT.read_bytes()) == old_client()
+    frames = list(read_captures([OLD_CLIENT]))
+    assert [frame.problem for frame in frames] == [None] * 18
+    assert {(frame.api, frame.api_version) for frame in frames} == {
+        ("CreateTopics", 0), ("CreateTopics", 1),
+    }  # fmt: skip

@@ -17,7 +17,7 @@ RUN_BY: dict[str, tuple[str, int]] = {
     "server-security.md": ("tests/docs/test_server_security.py", 2),
     "simulation.md": ("tests/docs/test_simulation.py", 1),
     "spark.md": ("tests/spark/test_docs.py", 2),
-    "tables.md": ("tests/spark/test_docs.py", 7),
+    "tables.md": ("tests/spark/test_docs.py", 11),
 }
 #: Pages that ``run_page`` runs from their first block to their last.
 RUN_WHOLE = {"command-line.md", "index.md", "python.md", "start.md"}

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -29,7 +30,9 @@ def test_the_page(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_page_of_tables(spark: SparkSession, tmp_path: Path) -> None:
     require("duckdb")
+    deltalake = require("deltalake")
     captures = sorted((ROOT / "samples").glob("*.pcap.gz"))
     make(spark, tmp_path / "tables", [Path(os.path.relpath(each, ROOT)) for each in captures])
+    deltalake.write_deltalake(tmp_path / "delta/frames", pq.read_table(tmp_path / "tables/frames"))
     # Java is not in the folder of the page.
     run_page(DOCS / "tables.md", tmp_path, {'parquet("tables/': f'parquet("{tmp_path}/tables/'})
