@@ -24,7 +24,10 @@ _HERE = Path(__file__).parent
 #: The fixtures below that start a cluster.
 CLUSTERS = ("kraft_cluster", "zookeeper_cluster", "secured")
 _RACKS = ("east", "west", "north")
-_AUTHORIZED = {"super.users": "User:ANONYMOUS"}
+#: An authorizer lets the anonymous users of the plain listener do all. The log cleaner starts anew
+#: when its configs change, beside the buffer of the one before: two of Kafka's 128 MB are more than
+#: the heap of a broker here, and a broker with ZooKeeper takes up no config any more after that.
+_PROPERTIES = {"super.users": "User:ANONYMOUS", "log.cleaner.dedupe.buffer.size": "16777216"}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -49,7 +52,7 @@ def kraft_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
     """
     require_oracle()
     name = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-    properties = {"authorizer.class.name": name, **_AUTHORIZED}
+    properties = {"authorizer.class.name": name, **_PROPERTIES}
     folder = tmp_path_factory.mktemp("kraft")
     with kraft(folder, nodes=3, racks=_RACKS, properties=properties) as cluster:
         yield cluster
@@ -60,7 +63,7 @@ def zookeeper_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clus
     """Three brokers of 3.9.2 with ZooKeeper, in three racks, with an authorizer as above."""
     require_oracle()
     name = "kafka.security.authorizer.AclAuthorizer"
-    properties = {"authorizer.class.name": name, **_AUTHORIZED}
+    properties = {"authorizer.class.name": name, **_PROPERTIES}
     folder = tmp_path_factory.mktemp("zookeeper")
     with zookeeper(folder, brokers=3, ibp="3.9", racks=_RACKS, properties=properties) as cluster:
         yield cluster
