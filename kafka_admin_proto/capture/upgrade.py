@@ -24,6 +24,8 @@ from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 NO_REQUEST = "No request could be read, so the question has no answer"
 
 _DEPRECATED, _FINE, _NOT_READ = "deprecated", "fine", "not read"
+#: Clients first, which have to change; brokers are what is upgraded.
+_TRAFFIC = ("client", "forwarded", "broker")
 _HOST = re.compile(r"\[?(.*?)\]?:\d+")
 _BROKER = re.compile(BROKER_CLIENT, re.ASCII)
 
@@ -251,10 +253,16 @@ def _add(row: dict[str, Any], use: _Use) -> None:
 
 
 def _order(row: dict[str, Any]) -> tuple[Any, ...]:
-    """The sort key of a row: deprecated versions last, frequent requests first, nulls first."""
+    """The sort key of a row: deprecated versions last, clients first, then frequent requests."""
     texts = [(row[name] is not None, row[name] or "") for name in ("client_id", "address")]
     key = -1 if row["api_key"] is None else row["api_key"]
-    return row["status"] == _DEPRECATED, row["traffic"], -row["requests"], *texts, key
+    return (
+        row["status"] == _DEPRECATED,
+        _TRAFFIC.index(row["traffic"]),
+        -row["requests"],
+        *texts,
+        key,
+    )
 
 
 def _shown(text: str | None) -> str | None:

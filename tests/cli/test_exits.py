@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
+from tests.spark.needs import require
+from tests.spark.report.report_tables import everything, write_tables
 
 ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "samples" / "admin42.pcap.gz"
@@ -40,6 +42,23 @@ def test_a_closed_pipe_ends_it_as_it_ends_shell_tools(arguments: list[str]) -> N
         os.close(writing)
     assert done.stderr == b""
     assert done.returncode == -signal.SIGPIPE  # 141 to a shell
+
+
+@pytest.mark.parametrize("query", [["--query", "errors"], ["--out", "-"]], ids=" ".join)
+def test_a_closed_pipe_is_no_fault_of_the_tables(query: list[str], tmp_path: Path) -> None:
+    require("pyarrow")
+    write_tables(tmp_path, everything())
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [*KAP, "report", tmp_path, *query], stdout=writing, stderr=subprocess.PIPE, text=True,
+            timeout=60, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(writing)
+    assert "Error:" not in done.stderr
+    assert done.returncode == -signal.SIGPIPE
 
 
 @pytest.mark.parametrize("command", ["decode", "explain", "decode --summary", "schema lint"])

@@ -52,8 +52,8 @@ _QUERIES = (
 @click.option(
     "--release",
     "target",
-    default=lambda: releases()[-1].name,
-    show_default="the newest that is known",
+    default=releases()[-1].name,
+    show_default=f"{releases()[-1].name}, the newest that is known",
     help="Upgrade readiness is for this release of Kafka, as in 4.0.",
 )
 @click.option("--since", type=Instant(), help="Leave out what is before this time (UTC).")
@@ -87,7 +87,8 @@ def report(
       kap report tables --query upgrade --output json
 
     \b
-    Exit codes: 0 fine, 1 the tables could not be read, 2 usage.
+    Exit codes: 0 fine, 1 the tables could not be read, 2 usage: an option, a folder
+    without tables of the pipeline, or a page that cannot be written.
     """
     try:
         release(target)
@@ -101,6 +102,7 @@ def report(
 
     from kafka_admin_proto.spark import queries
     from kafka_admin_proto.spark.report.current_tables import CurrentTables, TablesReplacedError
+    from kafka_admin_proto.spark.store_errors import store_reason
 
     def read() -> dict[str, StoredTable]:
         found = queries.read_tables(folder, since=_when(since), until=_when(until))
@@ -119,8 +121,10 @@ def report(
             _write_page(tables, folder, out, target, since, until)
     except (TablesReplacedError, MissingExtraError) as error:
         raise click.ClickException(str(error)) from None
+    except BrokenPipeError:
+        raise  # of the output: the reader has enough
     except (OSError, ValueError, pa.ArrowException) as error:
-        said = printable(str(error).strip().partition("\n")[0])
+        said = printable(store_reason(str(error)))
         raise click.ClickException(f"the tables could not be read: {said}") from None
 
 
@@ -155,6 +159,8 @@ def _write_page(
     try:
         with click.open_file(out, "w", encoding="utf-8") as file:
             file.write(text)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise click.UsageError(f"--out: {error}") from None
     if out != "-":

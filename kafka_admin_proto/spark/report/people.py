@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow.compute as pc
 
 from kafka_admin_proto.capture.upgrade import NO_REQUEST, unread_pieces, upgrade_headline
@@ -13,6 +15,7 @@ from kafka_admin_proto.render.plots import (
 )
 from kafka_admin_proto.render.report import Column, Plot, Section, Table
 from kafka_admin_proto.spark import queries
+from kafka_admin_proto.spark.queries.grouping import Row
 from kafka_admin_proto.spark.queries.stored_tables import StoredTable
 from kafka_admin_proto.spark.report.answers import (
     FIRST_AND_LAST,
@@ -73,7 +76,7 @@ def upgrade(
         if answer.total:
             parts.append(_upgrade_table(heading, answer, folded))
     if not any(totals) and not frames.where(pc.field("direction") == "request").count():
-        return empty(id, title, f"{NO_REQUEST}.")
+        return Section(id, title, "no clients seen", said=[f"{NO_REQUEST}."])
     unread = None if problems is None else _unread(problems)
     said = [
         f"Who sends versions of requests that Kafka {name} has no more "
@@ -161,8 +164,10 @@ def audit(admin_audit: StoredTable | None) -> Section:
     if not totals.total:
         return empty(id, title, "Nobody did anything to a topic.")
     answer = first_rows(queries.audit(admin_audit))
-    failed = sum(row["operations"] for row in totals.rows if row["outcome"] == "failed")
-    count = sum(row["operations"] for row in totals.rows)
+    counts_once = _counted_once(totals.rows)
+    failed = sum(count for (_, outcome), count in counts_once.items() if outcome == "failed")
+    count = sum(counts_once.values())
+    forwarded = sum(row["operations"] for row in totals.rows if row["forwarded"])
     labels: dict[str, dict[str, int]] = {}
     for row in totals.rows:
         label = (row["operation"] or "?") + (" (forwarded)" if row["forwarded"] else "")
@@ -192,8 +197,23 @@ def audit(admin_audit: StoredTable | None) -> Section:
                      "last_ts"), totals.total, folded=True),
         Table("Who did what, the latest first", heads, cells(answer.rows, *names), answer.total),
     )  # fmt: skip
-    said = [
-        f"{number(count)} operations on topics, {number(failed)} of them failed. Forwarded ones "
-        "are what a broker passed on to the controller: the same as the client's own, seen there."
-    ]
+    said = [f"{number(count)} operations on topics, {number(failed)} of them failed."]
+    if forwarded:
+        said.append(
+            f"The tables below have {number(forwarded)} forwarded ones: what a broker passed on to "
+            "the controller is the client's own operation, seen there again. It counts once."
+        )
     return Section(id, title, f"{number(count)}, {number(failed)} failed", failed > 0, said, parts)
+
+
+def _counted_once(totals: Sequence[Row]) -> dict[tuple[str | None, str], int]:
+    """Operation and outcome → how many, where a capture may have them twice.
+
+    Of what clients asked brokers and what these forwarded, the greater number counts: a capture at
+    the controller alone has only the latter.
+    """
+    seen: dict[tuple[str | None, str], dict[bool, int]] = {}
+    for row in totals:
+        counts = seen.setdefault((row["operation"], row["outcome"]), {True: 0, False: 0})
+        counts[bool(row["forwarded"])] += row["operations"]
+    return {key: max(counts.values()) for key, counts in seen.items()}

@@ -32,7 +32,7 @@ from deltalake.transaction import AddAction
 
 from kafka_admin_proto.spark.ingest.files import split_options
 from kafka_admin_proto.spark.sinks.data_files import DataFile, Location
-from kafka_admin_proto.spark.sinks.parquet import MARKER, refuse_others
+from kafka_admin_proto.spark.sinks.parquet import KEPT, MARKER, refuse_others
 from kafka_admin_proto.spark.sinks.sink import (
     Files,
     Mode,
@@ -41,6 +41,7 @@ from kafka_admin_proto.spark.sinks.sink import (
     oldest_kept,
 )
 from kafka_admin_proto.spark.sinks.workspace import OutputError, Workspace
+from kafka_admin_proto.spark.store_errors import store_reason
 
 _FORMAT = 1
 _APPLICATION = "kafka_admin_proto"
@@ -239,14 +240,17 @@ class DeltaSink:
         try:
             return act()
         except (DeltaError, OSError) as error:
-            raise OutputError(f"{self._out.uri} cannot be written to: {error}") from error
+            raise OutputError(
+                f"{self._out.uri} cannot be written to: {store_reason(str(error))}"
+            ) from error
 
     # Whose tables they are ----------------------------------------------------------------------
 
     def _refuse_others(self) -> None:
         if self._out.is_local and (Path(self._out.uri) / MARKER).exists():
             raise OutputError(
-                f"{self._out.uri} has tables of another format (parquet): name another folder"
+                f"{self._out.uri} has tables of another format (parquet): name another folder, "
+                f"{KEPT}"
             )
         with ThreadPoolExecutor(len(self._schemas)) as pool:
             found = pool.map(partial(open_table, self._out), self._schemas)

@@ -48,6 +48,8 @@ from kafka_admin_proto.spark.sinks.workspace import (
 #: Files beside the tables: the inputs that the tables are made of, and the journal while it is
 #: carried out.
 MARKER, JOURNAL = "_pipeline.json", ".journal.json"
+#: Said of tables that no option replaces.
+KEPT = "as --overwrite does not replace them"
 #: The layout of the folder.
 _FORMAT = 2
 
@@ -330,9 +332,11 @@ def refuse_others(
         if found[name] == value or (name != "mode" and overwrite):
             continue
         shown = ", ".join(found[name]) if name == "inputs" else found[name]
+        helps = name != "mode" and wanted["mode"] == "batch"
+        remedy = "or --overwrite them" if helps else KEPT
         raise OutputError(
-            f"{out} has tables of another {name.removesuffix('s')} ({shown}): name "
-            "another folder" + ("" if name == "mode" else ", or --overwrite them")
+            f"{out} has tables of another {name.removesuffix('s')} ({shown}): name another folder, "
+            f"{remedy}"
         )
 
 

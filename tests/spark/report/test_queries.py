@@ -26,7 +26,7 @@ from kafka_admin_proto.spark import queries
 from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.queries.grouping import records
 from kafka_admin_proto.spark.queries.stored_tables import StoredTable
-from kafka_admin_proto.spark.report.people import upgrade
+from kafka_admin_proto.spark.report.people import audit, upgrade
 from tests.render.frames import HOSTILE
 from tests.spark.report.report_tables import (
     MICROS,
@@ -237,6 +237,15 @@ def test_audit(tables: Mapping[str, StoredTable]) -> None:
     ]  # fmt: skip
 
 
+def test_the_headline_counts_forwarded_operations_once(tables: Mapping[str, StoredTable]) -> None:
+    """Those of a capture at the controller alone count too: nothing else has them."""
+    found = audit(tables["admin_audit"])
+    assert found.headline == "5, 1 failed"
+    assert "have 1 forwarded ones" in found.said[1]
+    alone = audit(tables["admin_audit"].where(pc.field("forwarded")))
+    assert alone.headline == "1, 0 failed"
+
+
 def test_leader_changes(tables: Mapping[str, StoredTable]) -> None:
     found = rows(queries.leader_changes(tables["metadata_changes"]), "ts", "topic", "partition",
                  "from_leader", "to_leader")  # fmt: skip
@@ -306,7 +315,7 @@ def test_nobody_is_ready_without_requests(tmp_path: Path) -> None:
     frames = queries.read_tables(str(write_tables(tmp_path, everything())))["frames"]
     assert upgrade(frames, "2.8").headline == "ready"
     unread = upgrade(frames.where(pc.field("direction") != "request"), "4.0")
-    assert (unread.headline, unread.bad) == ("none", False)
+    assert (unread.headline, unread.bad) == ("no clients seen", False)
 
 
 def test_ready_of_what_was_read(tmp_path: Path) -> None:

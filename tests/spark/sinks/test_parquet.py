@@ -260,5 +260,5 @@ def test_a_stream_that_was_killed_before_its_first_tables(tmp_path: Path) -> Non
         assert sink.batch == -1
     others: list[tuple[Mode, Sequence[str]]] = [("batch", INPUTS), ("streaming", ["others"])]
     for mode, inputs in others:
-        with pytest.raises(OutputError, match="name another folder"):
+        with pytest.raises(OutputError, match="name another folder, as --overwrite does not"):
             ParquetSink(tmp_path, SCHEMAS, mode=mode, inputs=inputs).__enter__()

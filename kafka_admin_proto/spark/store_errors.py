@@ -1,0 +1,23 @@
+"""What a store refuses, as one line: delta-rs says it in several, with XML among them."""
+
+from __future__ import annotations
+
+import re
+
+_CODE = re.compile(r"<Code>([^<]*)</Code>")
+_MESSAGE = re.compile(r"<Message>([^<]*)</Message>")
+#: Stands before each cause of an error, the innermost last.
+_CAUSE = "↳"
+
+
+def store_reason(text: str) -> str:
+    """The innermost reason that an error names, on one line.
+
+    What the outer ones add, the address of a request for one, may have a key in it. An answer in
+    XML has other elements too.
+    """
+    code, message = _CODE.search(text), _MESSAGE.search(text)
+    if code or message:
+        return ": ".join(found[1].strip() for found in (code, message) if found)
+    innermost = text.rpartition(_CAUSE)[2].strip()
+    return innermost.partition("\n")[0].strip()
