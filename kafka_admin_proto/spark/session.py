@@ -54,10 +54,11 @@ def spark_session(
     found = SparkSession.getActiveSession()
     if found is None:
         builder = SparkSession.builder
-        for name, value in _wanted(master, app, settings).items():
+        wanted = _wanted(master, app, settings)
+        for name, value in wanted.items():
             builder = builder.config(name, value)
-        with _without_boasting():
-            found = builder.getOrCreate()
+        _start_java(wanted)
+        found = builder.getOrCreate()
     # The data source takes filters; without this setting Spark 4 raises an error for that.
     found.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     found.dataSource.register(KafkaCapture)
@@ -80,8 +81,8 @@ def spark_context(
     if SparkContext._active_spark_context is not None:
         return SparkContext.getOrCreate()
     wanted = _wanted(master, app, settings)
-    with _without_boasting():
-        return SparkContext.getOrCreate(SparkConf().setAll(list(wanted.items())))
+    _start_java(wanted)
+    return SparkContext.getOrCreate(SparkConf().setAll(list(wanted.items())))
 
 
 @contextmanager
@@ -179,25 +180,36 @@ def _version_text(java: str) -> str:
     return run.stderr + run.stdout
 
 
-@contextmanager
-def _without_boasting() -> Iterator[None]:
-    """Java starts with a line about modules that Spark asks for, and no option stops it.
+def _start_java(wanted: dict[str, str]) -> None:
+    """Start Java for a Spark with these settings, unless it runs already.
 
-    Whatever else Java writes to standard error comes through, now and later.
+    It has a session of its own, so that Ctrl-C on a terminal is for this process alone: the signal
+    would end the workers that Java starts in the middle of their tasks. Java ends when its standard
+    input does, which is a pipe from this process.
     """
-    ours = os.dup(2)
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None:
+        return
     reading, writing = os.pipe()
-    os.dup2(writing, 2)
-    os.close(writing)
-
-    def pass_on() -> None:
-        with os.fdopen(reading, "rb") as lines, os.fdopen(ours, "wb", buffering=0) as to:
-            for line in lines:
-                if b"jdk.incubator.vector" not in line:
-                    to.write(line)
-
-    Thread(target=pass_on, daemon=True).start()
+    Thread(target=_pass_on, args=(reading,), daemon=True).start()
     try:
-        yield
+        gateway = launch_gateway(  # type: ignore[no-untyped-call]
+            SparkConf().setAll(list(wanted.items())),
+            popen_kwargs={"start_new_session": True, "stderr": writing},
+        )
     finally:
-        os.dup2(ours, 2)
+        os.close(writing)
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _pass_on(errors: int) -> None:
+    """Pass on what Java and its workers write to standard error, now and later.
+
+    But for a line about modules that Spark asks for, with which Java starts; no option stops it.
+    """
+    with os.fdopen(errors, "rb") as lines:
+        for line in lines:
+            if b"jdk.incubator.vector" not in line:
+                os.write(2, line)

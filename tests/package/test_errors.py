@@ -15,7 +15,7 @@ PACKAGE = Path(kafka_admin_proto.__file__).parent
 ROOT = "KafkaAdminProtoError"
 #: Exceptions that are caught in the room that raises them.
 INTERNAL = {"ControllerUnavailable",
-    "ApiFailure", "ClosedPipe", "ConfigFailure", "Damage", "Fallback", "PolicyFailure",
+    "ApiFailure", "ClosedPipe", "ConfigFailure", "Damage", "Fallback", "PolicyFailure", "Stopped",
     # of the simulation, whose nodes catch them
     "BadVersionError", "ConnectionRefused", "InconsistentLeaderError", "NoNodeError",
     "NodeExistsError", "SessionExpiredError", "StoreError",

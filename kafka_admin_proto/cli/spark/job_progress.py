@@ -67,14 +67,15 @@ class JobProgress:
             self._thread.start()
 
     def step(self, name: str) -> None:
-        """The last step is done, and this one begins."""
+        """The last step is done, and this one begins; "" is to wait, which is no step."""
         self._done()
         self._name, self._since = name, time.monotonic()
         if self._bar is not None:
-            self._bar.update(self._task, description=name, completed=0, total=None, tasks="")
+            shown = name or "waiting for files"
+            self._bar.update(self._task, description=shown, completed=0, total=None, tasks="")
 
     def _done(self) -> None:
-        if self._bar is None:
+        if self._bar is None and self._name:
             click.echo(f"{self._name}: {time.monotonic() - self._since:.1f} s", err=True)
 
     def _look(self, context: SparkContext) -> None:

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import importlib.util
-import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from kafka_admin_proto.cli.logs.segments import is_segment
 from kafka_admin_proto.cli.output import print_table, printable
+from kafka_admin_proto.cli.spark.arguments import (
+    Days,
+    Setting,
+    Size,
+    check_installed,
+    check_out,
+    is_uri,
+    listed,
+    refuse_logs,
+    segments_of,
+    without,
+)
+from kafka_admin_proto.cli.spark.failures import for_people
+from kafka_admin_proto.cli.spark.interruptible import Interrupt, Stopped
 from kafka_admin_proto.cli.spark.job_progress import JobProgress
-from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
-from kafka_admin_proto.records.segments.segments import topic_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -28,46 +36,11 @@ if TYPE_CHECKING:
 
     from kafka_admin_proto.spark.sinks.sink import Mode, TableSink
 
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-#: The names of files that lie beside segments in the folder of a log.
-_BESIDE_SEGMENTS = re.compile(
-    r"(\.(index|timeindex|txnindex|snapshot|part)|"
-    r"/(partition\.metadata|leader-epoch-checkpoint|quorum-state))$"
-)
-
-#: A line that names an error: of a traceback of Python's, or of Java's.
-_ERROR = re.compile(r"\s*(?:Caused by: |: )?([A-Za-z_][\w.$]*(?:Error|Exception)): (\S.*)")
-_SQLSTATE = re.compile(r"\.? SQLSTATE: \w+$")
-
-
-class _Size(click.ParamType[int]):
-    name = "size"
-
-    def convert(self, value: Any, param: Any, context: Any) -> int:
-        found = re.fullmatch(r"(\d{1,9})([kmg]?)b?", str(value).lower())
-        if found is None or not int(found[1]):
-            self.fail(f"{value!r} is no size, as in 64m", param, context)
-        return int(found[1]) * _UNITS[found[2]]
-
-
-class _Days(click.ParamType[timedelta]):
-    name = "days"
-
-    def convert(self, value: Any, param: Any, context: Any) -> timedelta:
-        found = re.fullmatch(r"(\d{1,5})d", str(value))
-        if found is None or not int(found[1]):
-            self.fail(f"{value!r} is no number of days, as in 30d", param, context)
-        return timedelta(days=int(found[1]))
-
-
-class _Setting(click.ParamType[tuple[str, str]]):
-    name = "name=value"
-
-    def convert(self, value: Any, param: Any, context: Any) -> tuple[str, str]:
-        name, found, said = str(value).partition("=")
-        if not found or not name.startswith("spark."):
-            self.fail(f"{value!r} is none of Spark's, as in spark.driver.memory=4g", param, context)
-        return name, said
+#: Inputs that cannot be read which are named; the others are counted.
+_NAMED_INPUTS = 5
+#: The exit code of a run that Ctrl-C stopped: 128 and the number of the signal.
+_INTERRUPTED = 130
+_STREAM_GOES_ON = "the next start of the stream goes on from here"
 
 
 @click.command()
@@ -101,18 +74,21 @@ class _Setting(click.ParamType[tuple[str, str]]):
     type=click.IntRange(0),
     default=60,
     show_default=True,
-    help="With --streaming: seconds between batches; 0 reads what is there and ends.",
+    help="With --streaming: seconds between batches; 0 reads what is there and ends. Files that "
+    "changed in the last ten seconds wait for the next batch.",
 )
 @click.option(
     "--end", is_flag=True, help="With --every 0: nothing comes any more, open connections end."
 )
 @click.option(
-    "--retain", type=_Days(), help="With --streaming: forget rows older than this, as in 30d."
+    "--retain",
+    type=Days(),
+    help="With --streaming: forget rows older than this, as in 30d, every 8 batches.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the tables of other captures.")
 @click.option(
     "--split-size",
-    type=_Size(),
+    type=Size(),
     default="128m",
     show_default=True,
     help="How much of a large capture file one task reads.",
@@ -120,7 +96,7 @@ class _Setting(click.ParamType[tuple[str, str]]):
 @click.option(
     "--set",
     "settings",
-    type=_Setting(),
+    type=Setting(),
     multiple=True,
     help="A setting of Spark's; may be given more than once.",
 )
@@ -159,9 +135,15 @@ def pipeline(
       kap pipeline captures/ --out tables --set spark.driver.memory=4g
 
     \b
-    Exit codes: 0 fine, 1 the job failed, 2 usage.
+    Inputs that cannot be read are named on standard error; the others make the tables. Ctrl-C ends
+    a stream after the batch that it is at, and breaks any other run off: the tables stay as they
+    were. The second Ctrl-C waits for nothing.
+
+    \b
+    Exit codes: 0 fine (a stream that Ctrl-C ended, too), 1 the job failed or no input could be
+    read, 2 usage, 130 stopped by Ctrl-C before all was read.
     """
-    _check_installed(table_format)
+    check_installed(table_format)
     if retain is not None and not streaming:
         raise click.UsageError("--retain goes with --streaming")
     if end and (not streaming or every):
@@ -169,65 +151,99 @@ def pipeline(
     if overwrite and streaming:
         raise click.UsageError("--overwrite does not go with --streaming: name another folder")
     start = time.monotonic()
-    with _for_people():
-        _check_out(captures, out, table_format, work, streaming)
-        names = _files(captures, streaming)
-        segments = _segments(names)
+    mode: Mode = "streaming" if streaming else "batch"
+    interrupt = Interrupt()
+    with for_people(), ExitStack() as opened:
+        check_out(captures, out, table_format, work, streaming)
+        names = listed(captures, streaming)
+        segments = segments_of(names)
         if streaming:
-            _refuse_logs([*captures, *segments])
-        packets = _without(names, segments)
-        if not streaming and not (packets or segments):
-            raise click.UsageError(f"there are no files in {', '.join(captures)}")
-        mode: Mode = "streaming" if streaming else "batch"
-        with ExitStack() as opened:
-            sink = _sink(out, table_format, work, mode, captures, overwrite, opened)
-            progress = opened.enter_context(JobProgress())
-            if streaming:
-                spark = opened.enter_context(_session(master, dict(settings)))
-                progress.watch(spark.sparkContext)
-                _stream(spark, captures, sink, every, end, split_size, retain, progress)
-            else:
-                context, stop = opened.enter_context(_context(master, dict(settings)))
-                from kafka_admin_proto.spark.tables.pipeline import run_batch
+            refuse_logs([*captures, *segments])
+        packets = without(names, segments)
+        if not streaming:
+            if not (packets or segments):
+                raise click.UsageError(f"there are no files in {', '.join(captures)}")
+            _refuse_unreadable(packets, segments, out)
 
+        sink = _sink(out, table_format, work, mode, captures, overwrite, opened)
+
+        def make_tables() -> Mapping[str, int]:
+            if streaming:
+                with _session(master, dict(settings)) as spark:
+                    interrupt.spark_started(spark.sparkContext, cancel=False)
+                    progress.watch(spark.sparkContext)
+                    _stream(
+                        spark, captures, sink, every, end, split_size, retain, progress, interrupt
+                    )
+                    progress.step("counting")
+                    return sink.count_rows()
+            with _context(master, dict(settings)) as (context, stop):
+                interrupt.spark_started(context, cancel=True)
                 progress.watch(context)
-                run_batch(
-                    context, packets, sink, segments=segments, split_size=split_size,
-                    step=progress.step, after_jobs=stop,
-                )  # fmt: skip
-            progress.step("counting")
-            rows = sink.count_rows()
+                _batch(context, packets, segments, sink, split_size, progress, interrupt, stop)
+                progress.step("counting")
+                return sink.count_rows()
+
+        try:
+            with JobProgress() as progress:
+                rows = interrupt.run(make_tables)
+        except KeyboardInterrupt:
+            opened.pop_all()  # the work may go on in these until this process ends
+            raise
+        except Stopped:
+            kept = _STREAM_GOES_ON if streaming else f"{out} is as it was before"
+            click.echo(f"stopped by Ctrl-C: {kept}", err=True)
+            raise click.exceptions.Exit(_INTERRUPTED) from None
+    if streaming and interrupt.event.is_set():
+        click.echo(f"stopped by Ctrl-C: {_STREAM_GOES_ON}", err=True)
     print_table(("table", "rows"), [[name, f"{count:,}"] for name, count in rows.items()])
-    click.echo(f"{out}: {rows['frames']:,} frames in {time.monotonic() - start:.1f} s")
+    frames = f"{rows['frames']:,} frame{'' if rows['frames'] == 1 else 's'}"
+    click.echo(f"{out}: {frames} in {time.monotonic() - start:.1f} s")
+
+
+def _refuse_unreadable(captures: Sequence[str], segments: Sequence[str], out: str) -> None:
+    """Name the inputs that cannot be read. Ends the command where that is all of them."""
+    from kafka_admin_proto.spark.ingest.unreadable import unreadable
+
+    found = unreadable(captures, segments)
+    for name, reason in list(found.items())[:_NAMED_INPUTS]:
+        click.echo(printable(f"{name} could not be read: {reason}"), err=True)
+    if len(found) > _NAMED_INPUTS:
+        click.echo(f"{len(found) - _NAMED_INPUTS} more could not be read", err=True)
+    if len(found) == len(captures) + len(segments):
+        raise click.ClickException(f"no input could be read; {out} is as it was before")
+
+
+def _batch(
+    context: SparkContext, packets: Sequence[str], segments: Sequence[str], sink: TableSink,
+    split_size: int, progress: JobProgress, interrupt: Interrupt, stop: Callable[[], None],
+) -> None:  # fmt: skip
+    from kafka_admin_proto.spark.tables.pipeline import run_batch
+
+    def step(name: str) -> None:
+        interrupt.check()
+        progress.step(name)
+
+    run_batch(
+        context, packets, sink, segments=segments, split_size=split_size, step=step,
+        after_jobs=stop,
+    )  # fmt: skip
 
 
 def _stream(
     spark: SparkSession, captures: Sequence[str], sink: TableSink, every: int, end: bool,
-    split_size: int, retain: timedelta | None, progress: JobProgress,
+    split_size: int, retain: timedelta | None, progress: JobProgress, interrupt: Interrupt,
 ) -> None:  # fmt: skip
+    """Run the stream. Raises Stopped where Ctrl-C came before it had read what it was to read."""
     from kafka_admin_proto.spark.stream.tables import run_stream
 
     pause = f"{every} seconds" if every else None
-    try:
-        run_stream(
-            spark, captures, sink, every=pause, end=end, step=progress.step,
-            split_size=split_size, retain=retain,
-        )  # fmt: skip
-    except KeyboardInterrupt:
-        if not every:
-            raise
-
-
-def _check_installed(table_format: str) -> None:
-    missing = [name for name in ("pyspark", "pyarrow") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise click.UsageError(
-            f"the pipeline needs {' and '.join(missing)}: pip install 'kafka-admin-proto[spark]'"
-        )
-    if table_format == "delta" and importlib.util.find_spec("deltalake") is None:
-        raise click.UsageError(
-            "--format delta needs deltalake: pip install 'kafka-admin-proto[delta]'"
-        )
+    whole = run_stream(
+        spark, captures, sink, every=pause, end=end, step=progress.step, split_size=split_size,
+        retain=retain, stop=interrupt.event,
+    )  # fmt: skip
+    if not every and not whole:
+        raise Stopped
 
 
 def _sink(
@@ -248,7 +264,7 @@ def _sink(
     else:
         from kafka_admin_proto.spark.sinks.delta import DeltaSink
 
-        if work is None and _is_uri(out):
+        if work is None and is_uri(out):
             work = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="kap-pipeline-")))
         sink = DeltaSink(
             out, TABLES, work=work or Path(f"{out.rstrip('/')}.work"), mode=mode, inputs=inputs,
@@ -256,36 +272,6 @@ def _sink(
         )  # fmt: skip
     opened.enter_context(sink)
     return sink
-
-
-@contextmanager
-def _for_people() -> Iterator[None]:
-    """What goes wrong as a sentence: exit code 2 where the user can do something about it."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except (KafkaAdminProtoError, FileNotFoundError) as error:
-        raise click.UsageError(str(error)) from None
-    except (PySparkException, Py4JError) as error:
-        raise click.ClickException(f"the job failed: {_short(str(error))}") from error
-
-
-def _short(text: str) -> str:
-    """What an error of Spark's comes from, out of the stacks of Python and Java that it brings.
-
-    That is the last error of this package that it names, or else the last of any.
-    """
-    named = [found for found in map(_ERROR.fullmatch, text.splitlines()) if found]
-    ours = [found for found in named if found[1].startswith("kafka_admin_proto.")]
-    if ours:
-        said = ours[-1][2]
-    elif named:
-        said = f"{named[-1][1].rpartition('.')[2]}: {named[-1][2]}"
-    else:
-        said = text.strip().partition("\n")[0]
-    return printable(_SQLSTATE.sub("", said))
 
 
 @contextmanager
@@ -314,78 +300,3 @@ def _context(
         if stopping.ident is None:
             stopping.start()
         stopping.join()
-
-
-def _is_uri(out: str) -> bool:
-    return re.match(r"[a-z][a-z0-9+.-]+:/", out) is not None
-
-
-def _check_out(
-    captures: Sequence[str], out: str, table_format: str, work: Path | None, streaming: bool
-) -> None:
-    if table_format == "parquet" and work is not None:
-        raise click.UsageError("--work goes with --format delta: Parquet is made beside its tables")
-    if _is_uri(out):
-        if table_format == "parquet":
-            raise click.UsageError(
-                f"--out {out} is a URI: tables go to a folder that all workers see, or to a store "
-                "with --format delta"
-            )
-        if streaming and work is None:
-            raise click.UsageError(
-                f"--out {out} is a URI: name a folder with --work, where the stream keeps how far "
-                "it is"
-            )
-        return
-    if not out or Path(out).is_file():
-        raise click.UsageError(f"--out {out!r} is no folder")
-    inside = next((name for name in captures if _is_inside(out, name)), None)
-    if inside is not None:
-        raise click.UsageError(f"--out {out} is inside {inside}, and would be read as captures")
-
-
-def _refuse_logs(names: Sequence[str]) -> None:
-    """A stream does not read the metadata log: a broker goes on writing to the last segment."""
-    for name in names:
-        if is_segment(name) or Path(name).name.startswith(f"{METADATA_TOPIC}-"):
-            raise click.UsageError(
-                f"{name} is of a metadata log, which a stream does not read: leave it out, and run "
-                "the pipeline on it without --streaming, into a folder of its own"
-            )
-
-
-def _files(captures: Sequence[str], streaming: bool) -> list[str]:
-    from kafka_admin_proto.spark.ingest.files import listed_files
-
-    try:
-        found = listed_files(captures, more_to_come=streaming)
-        return list(dict.fromkeys(each.name for each in found))
-    except (OSError, ValueError) as error:
-        raise click.UsageError(str(error)) from None
-
-
-def _is_inside(out: str, name: str) -> bool:
-    return "://" not in name and Path(out).resolve().is_relative_to(Path(name).resolve())
-
-
-def _segments(names: Sequence[str]) -> list[str]:
-    """The inputs that are segments. Raises click.UsageError for one of another topic."""
-    found = [name for name in names if is_segment(name)]
-    for name in found:
-        topic = topic_of(name)
-        if topic not in (None, METADATA_TOPIC):
-            raise click.UsageError(
-                f"{name} is of the topic {topic}; of logs the pipeline reads {METADATA_TOPIC}"
-            )
-    return found
-
-
-def _without(names: Sequence[str], segments: Sequence[str]) -> list[str]:
-    """The inputs that are neither segments nor files that a broker keeps beside them."""
-    logs = {name.rpartition("/")[0] for name in segments}
-    return [
-        name
-        for name in names
-        if name not in set(segments)
-        and not (name.rpartition("/")[0] in logs and _BESIDE_SEGMENTS.search(name))
-    ]

@@ -31,7 +31,7 @@ SPLIT_SIZE = 128 * 1024 * 1024
 #: packets, by which rotated captures differ.
 _FINGERPRINT_BYTES = 1024
 #: Files that are probed side by side when a job is planned.
-_PARALLEL_PROBES = 16
+PARALLEL_PROBES = 16
 #: The low bits of a packet ordinal: the packet's position in its file, up to 16 GB. The bits above
 #: are the file's rank. A larger file takes several ranks, and a stream gives each file new ranks.
 POSITION_BITS = 34
@@ -260,7 +260,7 @@ def plan(names: Sequence[str], split_size: int = SPLIT_SIZE) -> list[Part]:
 
 def probe_files(names: Sequence[str], split_size: int) -> list[FileProbe]:
     """Probe all files; the result is in the order of their first packets."""
-    with ThreadPoolExecutor(_PARALLEL_PROBES) as pool:
+    with ThreadPoolExecutor(PARALLEL_PROBES) as pool:
         return sorted(pool.map(partial(_probe, split_size=split_size), names))
 
 

@@ -40,6 +40,10 @@ _MARKED = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "true"}
 Sink = Callable[[DataFrame, int], None]
 
 
+def no_callback(number: int) -> None:
+    """Called before a batch is decoded: does nothing."""
+
+
 class StreamEndedError(KafkaAdminProtoError):
     """The stream of this checkpoint was ended; files read later would lack their connections."""
 
@@ -51,12 +55,14 @@ class _Batches(msgspec.Struct, frozen=True):
     sink: Sink
     decode_options: DecodeOptions
     timeout_s: int
+    begin: Callable[[int], None]
 
     def take(self, packets: DataFrame, number: int) -> None:
         """Decode batch ``number`` and hand it to the sink.
 
         If an earlier try has decoded the batch, its result is used: files may have vanished since.
         """
+        self.begin(number)
         if not self._is_decoded(number):
             first = packets.select(F.unix_micros("watermark")).head()
             watermark = 0 if first is None else first[0]
@@ -141,14 +147,16 @@ def stream_frames(
     decode_options: DecodeOptions = DEFAULT_OPTIONS,
     timeout_s: int = CONNECTION_TIMEOUT_S,
     every: str | None = None,
+    begin: Callable[[int], None] = no_callback,
     **options: str,
 ) -> StreamingQuery:
     """Start a stream that calls ``sink(frames, number)`` for each batch; columns are `DECODED`.
 
     ``every`` is the time between batches ("1 minute"). Without it, the stream reads all files that
     exist now, and stops until it is started again. ``checkpoint`` is a folder for this stream
-    alone, on a file system that driver and workers share. ``options`` are those of the data source.
-    Raises StreamEndedError if ``end_stream`` was called before.
+    alone, on a file system that driver and workers share. ``begin`` is called with the number of a
+    batch before it is decoded. ``options`` are those of the data source. Raises StreamEndedError if
+    ``end_stream`` was called before.
     """
     folder = Path(checkpoint)
     if (folder / _ENDED).exists():
@@ -158,7 +166,7 @@ def stream_frames(
         packets = packets.option("paths", msgspec.json.encode(paths).decode())
     else:
         packets = packets.option("path", paths[0])
-    batches = _Batches(folder, sink, decode_options, timeout_s)
+    batches = _Batches(folder, sink, decode_options, timeout_s, begin)
     packets = packets.option("rows", "chunks").option("fileLog", str(folder.absolute() / "files"))
     writer = packets.load().writeStream.foreachBatch(batches.take)
     writer = writer.option("checkpointLocation", to_write(folder / "query"))
@@ -183,7 +191,8 @@ def end_stream(
     decode_options: DecodeOptions = DEFAULT_OPTIONS,
 ) -> None:
     """End a stopped stream: close its connections and hand out their last frames."""
-    _Batches(Path(checkpoint), sink, decode_options, CONNECTION_TIMEOUT_S).end(spark)
+    batches = _Batches(Path(checkpoint), sink, decode_options, CONNECTION_TIMEOUT_S, no_callback)
+    batches.end(spark)
 
 
 def _decode(

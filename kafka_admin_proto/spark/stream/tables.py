@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
+from threading import Event
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
@@ -30,6 +31,8 @@ from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, earliest
 
 #: The file in the checkpoint that keeps the topic names that a stream has learned.
 _TOPICS = "topics.json"
+#: Seconds between two looks whether a stream is to stop.
+_PAUSE_S = 1
 
 
 def run_stream(
@@ -44,32 +47,40 @@ def run_stream(
     min_file_age_s: int = MIN_FILE_AGE_S,
     retain: timedelta | None = None,
     step: Callable[[str], None] = no_progress,
-) -> None:
+    stop: Event | None = None,
+) -> bool:
     """Take the files that appear below ``paths`` into the tables, until the query is stopped.
 
     ``every`` is the time between batches; without it, the stream stops when all files that exist
     now are read. ``end`` says that no more files will come, and takes the last frames of open
     connections. The stream's progress is kept in the sink's workspace. A file is read when it has
     not changed for ``min_file_age_s`` seconds. Rows older than ``retain`` are deleted. ``step`` is
-    called with the name of each step.
+    called with the name of each step, and with "" when the stream begins to wait. When ``stop`` is
+    set, the query is stopped when the batch that is being made is whole, and the result is False.
     """
-    take = StreamTables(sink, retain, step).publish_batch
+    tables = StreamTables(sink, retain, step)
+    take = tables.publish_batch
     sink.claim()
     checkpoint = sink.workspace.checkpoint()
     last = last_batch(checkpoint)
     # A stream that was killed while it ended has read all files; only its last batch is missing.
     if not (end and last is not None and sink.batch < last):
         query = stream_frames(
-            spark, *paths, checkpoint=checkpoint, sink=take, decode_options=decode_options,
-            every=every, splitSize=str(split_size), minFileAge=str(min_file_age_s),
+            spark, *paths, checkpoint=checkpoint, sink=take, begin=tables.begin_batch,
+            decode_options=decode_options, every=every, splitSize=str(split_size),
+            minFileAge=str(min_file_age_s),
         )  # fmt: skip
         try:
-            query.awaitTermination()
+            while not query.awaitTermination(_PAUSE_S):
+                # A batch that is broken off is none the worse, but Spark prints its stacks.
+                if stop is not None and stop.is_set() and not tables.in_batch:
+                    return False
         finally:
             query.stop()
     if end:
         step("open connections")
         end_stream(spark, checkpoint, take, decode_options)
+    return True
 
 
 class _Topics(msgspec.Struct):
@@ -93,13 +104,20 @@ class StreamTables:
         self._sink = sink
         self._retain = retain
         self._step = step
+        self.in_batch: bool = False
+
+    def begin_batch(self, number: int) -> None:
+        """Called before a batch is decoded, so that the time of its step has all of it."""
+        self.in_batch = True
+        if number > self._sink.batch:
+            self._step(f"batch {number}")
 
     def publish_batch(self, rows: DataFrame, number: int) -> None:
         """Add a batch's rows to the tables, unless an earlier try has done so."""
         sink = self._sink
         if number <= sink.batch:
+            self.in_batch = False
             return
-        self._step(f"batch {number}")
         file = sink.workspace.checkpoint() / _TOPICS
         topics = _Topics()
         if file.exists():
@@ -117,3 +135,5 @@ class StreamTables:
         clients = clients_of(staged.of("clients"), partial(committed_rows, sink, "clients"))
         sink.append({"frames": frames, **others}, {"clients": clients}, number)
         sink.maintain(number, self._retain)
+        self._step("")
+        self.in_batch = False

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import importlib.util
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -15,7 +20,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kafka_admin_proto.cli.app import kap
-from kafka_admin_proto.cli.spark.pipeline import _short
+from kafka_admin_proto.cli.spark.failures import short_reason
+from kafka_admin_proto.spark.ingest.files import OpenFile
 from tests.spark.needs import require
 
 require("pyspark")
@@ -69,6 +75,51 @@ def test_tables_in_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_tables_of_other_captures(tmp_path: Path) -> None:
     (tmp_path / "_pipeline.json").write_text('{"format": 2, "mode": "batch", "inputs": ["a"]}')
     assert "--overwrite" in refused(SAMPLE, "--out", tmp_path)
+
+
+def test_inputs_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is named with its reason, and the tables of an earlier run stay as they are."""
+    out, inputs = tmp_path / "out", tmp_path / "in"
+    out.mkdir()
+    inputs.mkdir()
+    before = '{"format": 2, "mode": "batch", "inputs": ["a"]}'
+    (out / "_pipeline.json").write_text(before)
+    (inputs / "a-empty.pcap").touch()
+    (inputs / "b-notes.txt").write_text("Things to do: buy apples, and read the log.\n")
+    shutil.copy(SAMPLE.with_name("create_topics.hex"), inputs / "c.hex")
+    (inputs / "d.pcap.gz").write_bytes(gzip.compress(b"no capture at all"))
+    shutil.copy(SAMPLE, inputs / "e-secret.pcap")
+    opened = OpenFile.__init__
+
+    def refuse(self: OpenFile, name: str) -> None:
+        if "secret" in name:
+            raise PermissionError(errno.EACCES, "[Errno 13] Failed to open local file")
+        opened(self, name)
+
+    monkeypatch.setattr(OpenFile, "__init__", refuse)
+    result = run(inputs, "--out", out, "--overwrite")
+    neither = "could not be read: it is neither a packet capture nor a broker's request log"
+    assert result.stderr.splitlines() == [
+        f"{inputs}/a-empty.pcap could not be read: it is empty",
+        f"{inputs}/b-notes.txt {neither}",
+        f"{inputs}/c.hex {neither}, but looks like a dump of bytes as text, which kap decode reads",
+        f"{inputs}/d.pcap.gz {neither}",
+        f"{inputs}/e-secret.pcap could not be read: Permission denied",
+        f"Error: no input could be read; {out} is as it was before",
+    ]
+    assert result.exit_code == 1
+    assert [each.name for each in out.iterdir()] == ["_pipeline.json"]
+    assert (out / "_pipeline.json").read_text() == before
+
+
+def test_many_inputs_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    for number in range(8):
+        (tmp_path / f"{number}.pcap").touch()
+    result = run(tmp_path, "--out", tmp_path.with_name("out"))
+    assert result.exit_code == 1
+    lines = result.stderr.splitlines()
+    assert lines[5] == "3 more could not be read"
+    assert len(lines) == 7
 
 
 def test_a_log_of_another_topic(tmp_path: Path) -> None:
@@ -137,6 +188,47 @@ def test_without_java(tmp_path: Path) -> None:
     assert not [each for each in (tmp_path / "out").iterdir() if each.name != ".lock"]
 
 
+@pytest.mark.exhaustive
+@pytest.mark.xdist_group("spark kills")
+@pytest.mark.parametrize("to_group", [False, True], ids=["the process", "a terminal's group"])
+@pytest.mark.parametrize(
+    ("arguments", "pressed_after", "exit_code", "said"),
+    [
+        (["--streaming", "--every", "1"], "batch 0", 0, "the next start of the stream goes on"),
+        (["--streaming", "--every", "1"], "starting Spark", 0, "the next start of the stream"),
+        (["--streaming", "--every", "1"], "", 130, "the next start of the stream goes on"),
+        ([], "starting Spark", 130, "is as it was before"),
+        ([], "", 130, "is as it was before"),
+    ],
+    ids=["stream", "a batch of a stream", "start of a stream", "batch", "start of a batch"],
+)
+def test_ctrl_c(
+    tmp_path: Path, arguments: list[str], pressed_after: str, exit_code: int, said: str,
+    to_group: bool,
+) -> None:  # fmt: skip
+    """One line says that it stopped, and no traceback of Spark's comes before it."""
+    kap = Path(sys.executable).with_name("kap")
+    process = subprocess.Popen(
+        [kap, "pipeline", SAMPLE, "--out", tmp_path / "out", "--master", "local[2]", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    lines: list[str] = []
+    while pressed_after and not (lines and lines[-1].startswith(pressed_after)):
+        lines.append(process.stderr.readline())
+    if not pressed_after:
+        time.sleep(2.5)
+    (os.killpg if to_group else os.kill)(process.pid, signal.SIGINT)
+    table, errors = process.communicate(timeout=120)
+    assert process.returncode == exit_code, errors
+    steps = [each for each in errors.splitlines() if not re.fullmatch(r"[\w ]+: [\d.]+ s", each)]
+    assert len(steps) == 1, errors
+    assert steps[0].startswith("stopped by Ctrl-C: ")
+    assert said in steps[0]
+    assert ("frames in" in table) is (exit_code == 0)
+    assert not list((tmp_path / "out").glob(".staging*"))
+
+
 #: What Spark 4.3 says, without most of its stacks.
 _OF_A_WORKER = """\
 [STREAM_FAILED] Query [id = 232a] terminated with exception: An error occurred. Reason: \
@@ -179,4 +271,4 @@ Caused by: java.net.ConnectException: Connection refused
 )  # fmt: skip
 def test_what_a_job_failed_of(text: str, said: str) -> None:
     """One sentence of all that Spark says, and that the cause."""
-    assert _short(text) == said
+    assert short_reason(text) == said

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,12 @@ def kill(process: subprocess.Popen[str], dice: random.Random) -> None:
         if not process.stderr.readline():
             break
     time.sleep(dice.random())
+    tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+    java = [int(pid) for task in tasks for pid in task.read_text().split()]
     os.killpg(process.pid, signal.SIGKILL)
+    for pid in java:  # it has a session of its own, as its workers have, which end with it
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
     process.communicate()
 
 
