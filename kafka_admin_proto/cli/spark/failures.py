@@ -11,6 +11,8 @@ import click
 from kafka_admin_proto.cli.output import printable
 from kafka_admin_proto.errors import KafkaAdminProtoError
 
+#: The exit code of a run that Ctrl-C stopped: 128 and the number of the signal.
+INTERRUPTED = 130
 #: A line that names an error: of a traceback of Python's, or of Java's.
 _ERROR = re.compile(r"\s*(?:Caused by: |: )?([A-Za-z_][\w.$]*(?:Error|Exception)): (\S.*)")
 _SQLSTATE = re.compile(r"\.? SQLSTATE: \w+$")
@@ -18,12 +20,18 @@ _SQLSTATE = re.compile(r"\.? SQLSTATE: \w+$")
 
 @contextmanager
 def for_people() -> Iterator[None]:
-    """What goes wrong as a sentence: exit code 2 where the user can do something about it."""
+    """What goes wrong as a sentence: exit code 2 where the user can do something about it.
+
+    So is Ctrl-C, where nothing else takes it.
+    """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         yield
+    except KeyboardInterrupt:
+        click.echo("stopped by Ctrl-C", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
     except (KafkaAdminProtoError, FileNotFoundError) as error:
         raise click.UsageError(str(error)) from None
     except (PySparkException, Py4JError) as error:

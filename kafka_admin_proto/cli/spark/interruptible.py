@@ -55,8 +55,10 @@ class Interrupt:
     def _cancel(self, context: SparkContext) -> None:
         while not self._done.is_set():
             if self.event.wait(_PAUSE_S):
-                # A job may begin between two attempts. Once Spark has stopped, there are none.
+                # A job may begin between two attempts. Once Spark has stopped, there are none;
+                # tasks that end after that would log what they miss of it.
                 with suppress(Exception):
+                    context.setLogLevel("OFF")
                     context.cancelAllJobs()
                 self._done.wait(_PAUSE_S)
 

@@ -26,7 +26,7 @@ from kafka_admin_proto.cli.spark.arguments import (
     segments_of,
     without,
 )
-from kafka_admin_proto.cli.spark.failures import for_people
+from kafka_admin_proto.cli.spark.failures import INTERRUPTED, for_people
 from kafka_admin_proto.cli.spark.interruptible import Interrupt, Stopped
 from kafka_admin_proto.cli.spark.job_progress import JobProgress
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 #: Inputs that cannot be read which are named; the others are counted.
 _NAMED_INPUTS = 5
-#: The exit code of a run that Ctrl-C stopped: 128 and the number of the signal.
-_INTERRUPTED = 130
 _STREAM_GOES_ON = "the next start of the stream goes on from here"
 
 
@@ -193,7 +191,7 @@ def pipeline(
         except Stopped:
             kept = _STREAM_GOES_ON if streaming else f"{out} is as it was before"
             click.echo(f"stopped by Ctrl-C: {kept}", err=True)
-            raise click.exceptions.Exit(_INTERRUPTED) from None
+            raise click.exceptions.Exit(INTERRUPTED) from None
     if streaming and interrupt.event.is_set():
         click.echo(f"stopped by Ctrl-C: {_STREAM_GOES_ON}", err=True)
     print_table(("table", "rows"), [[name, f"{count:,}"] for name, count in rows.items()])

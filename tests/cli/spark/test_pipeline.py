@@ -112,6 +112,12 @@ def test_inputs_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (out / "_pipeline.json").read_text() == before
 
 
+def test_ctrl_c_before_spark_is_started(tmp_path: Path) -> None:
+    with patch("kafka_admin_proto.spark.ingest.files.listed_files", side_effect=KeyboardInterrupt):
+        result = run(SAMPLE, "--out", tmp_path / "out")
+    assert (result.exit_code, result.stderr) == (130, "stopped by Ctrl-C\n")
+
+
 def test_many_inputs_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     for number in range(8):
         (tmp_path / f"{number}.pcap").touch()
@@ -216,14 +222,14 @@ def test_ctrl_c(
     lines: list[str] = []
     while pressed_after and not (lines and lines[-1].startswith(pressed_after)):
         lines.append(process.stderr.readline())
-    if not pressed_after:
-        time.sleep(2.5)
+    while not (tmp_path / "out" / ".lock").exists():
+        time.sleep(0.1)
     (os.killpg if to_group else os.kill)(process.pid, signal.SIGINT)
     table, errors = process.communicate(timeout=120)
     assert process.returncode == exit_code, errors
     steps = [each for each in errors.splitlines() if not re.fullmatch(r"[\w ]+: [\d.]+ s", each)]
     assert len(steps) == 1, errors
-    assert steps[0].startswith("stopped by Ctrl-C: ")
+    assert steps[0].startswith("stopped by Ctrl-C")
     assert said in steps[0]
     assert ("frames in" in table) is (exit_code == 0)
     assert not list((tmp_path / "out").glob(".staging*"))
