@@ -233,7 +233,7 @@ def _forget(error: JsonError | _CodecError) -> None:
 class EncodeError(_CodecError):
     """A value that the message, at that version, cannot carry.
 
-    ``path`` is the Python path of the field (``topics[0].name``), ``value`` what stands there;
+    ``path`` is the Python path of the field (``topics[0].name``), ``value`` its value;
     None where that may be a credential, which then is nowhere in the error.
     """
 

@@ -149,7 +149,7 @@ def _dumps(record: dict[str, Any]) -> str:
 def _cell(value: Any) -> str:
     """A TSV cell: no tab, no line end; nothing for null, JSON for what has parts.
 
-    A backslash in text is doubled, as one begins what stands for a tab or the like.
+    A backslash in text is doubled, as a backslash begins the escapes of tabs and the like.
     """
     if value is None:
         return ""

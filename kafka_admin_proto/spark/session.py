@@ -41,8 +41,8 @@ def spark_session(
 ) -> SparkSession:
     """The session of this process, with the data source ``kafka_capture`` registered.
 
-    ``master`` is this machine's cores unless given. Under spark-submit, what that was told holds:
-    its master and settings. ``settings`` are Spark's own and come last. What the environment or
+    ``master`` is this machine's cores unless given. Under spark-submit, the master and settings
+    given there hold. ``settings`` are Spark's own and come last. What the environment or
     they say of the workers' Python stays; otherwise it is the one that runs this. Raises
     NoJavaError, and MissingExtraError without pyspark. A session that runs already is used as it
     is.

@@ -1,4 +1,4 @@
-"""Which values are secrets, and what stands in their place."""
+"""Which values are secrets, and the text that is shown in their place."""
 
 from __future__ import annotations
 

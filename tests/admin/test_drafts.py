@@ -62,7 +62,7 @@ async def draft(dialect: Draft, brokers: int = 3) -> AsyncIterator[tuple[Cluster
         yield cluster, admin
 
 
-async def settled(cluster: Cluster) -> None:
+async def replicas_in_sync(cluster: Cluster) -> None:
     """Wait until replicas are in sync and no election runs."""
     while cluster.state.out_of_sync or cluster.state.elections:
         await asyncio.sleep(0.01)
@@ -135,7 +135,7 @@ async def test_alterations_are_waited_for(dialect: Draft) -> None:
             (found,) = await admin.alter_topics([each], timeout=_ENOUGH_S)
             assert (found.error, found.complete) == (None, True), each
             if dialect == "kip-4a":  # its message does not tell which replicas are in sync
-                await settled(cluster)
+                await replicas_in_sync(cluster)
         (topic,) = await admin.describe_topics(["t"], configs=True, lag=True)
         assert len(topic.partitions) == 4
         if dialect == "kip-4a":
@@ -184,16 +184,16 @@ async def test_elections_are_waited_for() -> None:
         assert await admin.elect_leaders(timeout=_ENOUGH_S) == []  # all lead that should
         await cluster.stop_broker(1)
         await cluster.start_broker(1)
-        await settled(cluster)
+        await replicas_in_sync(cluster)
         found = await admin.elect_leaders(timeout=_ENOUGH_S)
         assert {(each.topic, each.elected, each.complete) for each in found} == {
             ("t", True, True),
             ("u", True, True),
         }
-        await settled(cluster)
+        await replicas_in_sync(cluster)
         (one,) = await admin.elect_leaders([("t", 0)], timeout=_ENOUGH_S)
         assert (one.elected, one.complete, one.error) == (False, True, None)
-        await settled(cluster)
+        await replicas_in_sync(cluster)
         (wrong,) = await admin.elect_leaders([("x", 0)])
         assert wrong.error == "UNKNOWN_TOPIC_OR_PARTITION"
 

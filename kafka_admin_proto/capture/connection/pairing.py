@@ -43,7 +43,7 @@ class PendingRequest(msgspec.Struct):
 class RequestTable:
     """The pending requests by correlation id.
 
-    ``counts_equal``: requests of one api and version under one id are counted and not told apart,
+    ``counts_equal``: requests of one api and version under one id are counted and not kept apart,
     for dumps, which have no times. Kept frames of requests that get no response go to
     ``unanswered``.
     """

@@ -187,7 +187,7 @@ class Blocks:
         ticks = high << 32 | low
         ts = ticks * 1_000_000 // interface.resolution + interface.offset * 1_000_000
         if not 0 <= ts < _LATEST:
-            raise _BadBlockError("a packet at a time that nobody can mean")
+            raise _BadBlockError("a packet whose time is before 1970 or too late for a timestamp")
         return ts, interface.link, data[at + 20 : at + 20 + size]
 
     def _interface(self, number: int) -> _Interface:

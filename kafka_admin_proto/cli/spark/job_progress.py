@@ -89,5 +89,5 @@ class JobProgress:
             total = sum(each.numTasks for each in found)
             if total:
                 done = sum(each.numCompletedTasks for each in found)
-                told = f"{done}/{total} tasks"
-                self._bar.update(self._task, completed=done, total=total, tasks=told)
+                tasks = f"{done}/{total} tasks"
+                self._bar.update(self._task, completed=done, total=total, tasks=tasks)

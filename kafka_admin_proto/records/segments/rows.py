@@ -60,8 +60,8 @@ def segment_rows(
         topic = METADATA_TOPIC
     for found in chain(first, segment):
         if isinstance(found, Gap):
-            told = "problem" if found.is_problem else "note"
-            yield _row(position=found.position, size=found.size, **{told: found.text})
+            column = "problem" if found.is_problem else "note"
+            yield _row(position=found.position, size=found.size, **{column: found.text})
             continue
         if not given and _is_of_a_quorum(found):
             topic = METADATA_TOPIC

@@ -110,7 +110,7 @@ class Cluster:
         up = [broker for broker in self.brokers if self.world.is_up(broker)]
         return controller.state()["brokers"] == up and controller.idle()
 
-    def settle(self, limit_ms: int = 120_000) -> bool:
+    def wait_for_metadata(self, limit_ms: int = 120_000) -> bool:
         """Run until all brokers that are up have the full metadata. Returns whether they got it."""
         return self.world.run_until(self.is_ready, limit_ms)
 

@@ -61,7 +61,7 @@ def _stale_read(cluster: Cluster) -> Iterator[None]:
     world = cluster.world
     world.step("1. Broker B1 is a leader for topic partition A_p0_id0")
     old = cluster.create(_TOPIC, {0: [_B1, _B2]})
-    cluster.settle()
+    cluster.wait_for_metadata()
     _write(cluster, _B1, old)
     world.run(200)
     yield
@@ -81,7 +81,7 @@ def _stale_read(cluster: Cluster) -> Iterator[None]:
     yield
     world.step("B1 is reached again: A_p0_id0 goes, A_p0_id1 is there, and B2 fetches it")
     world.network.heal(_CONTROLLER, _B1)
-    cluster.settle()
+    cluster.wait_for_metadata()
     cluster.client.produce(_B1, _TOPIC, new.topic_id, 0)
     world.run(1_000)
     cluster.client.fetch(_B1, _TOPIC, new.topic_id, 0)
@@ -93,7 +93,7 @@ def _stale_state(cluster: Cluster) -> Iterator[None]:
     world = cluster.world
     world.step("1. Broker B1 is a replica for A_p0_id0")
     old = cluster.create(_TOPIC, {0: [_B2, _B1]})
-    cluster.settle()
+    cluster.wait_for_metadata()
     _write(cluster, _B2, old)
     world.run(1_000)
     yield
@@ -111,7 +111,7 @@ def _stale_state(cluster: Cluster) -> Iterator[None]:
     yield
     world.step("StopReplica is sent again after retryMs: nothing of id0 is left to stop")
     world.network.loses = None
-    cluster.settle()
+    cluster.wait_for_metadata()
     yield
 
 
@@ -119,7 +119,7 @@ def _delete(cluster: Cluster) -> Iterator[None]:
     world = cluster.world
     world.step("Topic A id0 has replicas on brokers 1 and 2")
     old = cluster.create(_TOPIC, {0: [_B1, _B2], 1: [_B2, _B1]})
-    cluster.settle()
+    cluster.wait_for_metadata()
     _write(cluster, _B1, old)
     world.run(500)
     yield
@@ -138,7 +138,7 @@ def _delete(cluster: Cluster) -> Iterator[None]:
     yield
     world.step("Broker 2 starts: FULL does not name A, so that its replicas are stale")
     world.start(_B2)
-    cluster.settle()
+    cluster.wait_for_metadata()
     yield
 
 
@@ -147,7 +147,7 @@ def _bump(cluster: Cluster) -> Iterator[None]:
     world.step("Before the bump, topics A and B have no ids")
     first = cluster.create(_TOPIC, {0: [_B1, _B2]})
     cluster.create("B", {0: [_B2, _B1]})
-    cluster.settle()
+    cluster.wait_for_metadata()
     _write(cluster, _B1, first)
     world.run(500)
     yield
@@ -164,11 +164,11 @@ def _bump(cluster: Cluster) -> Iterator[None]:
     yield
     world.step("Broker 2 starts: what was staged goes by StopReplica v4, with B's id")
     world.start(_B2)
-    cluster.settle()
+    cluster.wait_for_metadata()
     yield
     world.step("Topic A has an id now: its deletion is answered at once")
     cluster.delete(_TOPIC)
-    cluster.settle()
+    cluster.wait_for_metadata()
     yield
 
 

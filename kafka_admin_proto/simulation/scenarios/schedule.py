@@ -166,12 +166,12 @@ class Schedule:
         for broker in self.cluster.brokers:
             self.start(broker)
         world.run(_REGISTRATION_MS)
-        if not self.cluster.settle(_QUIET_LIMIT_MS):
+        if not self.cluster.wait_for_metadata(_QUIET_LIMIT_MS):
             self.invariants.broken.append("the controller waits for ever")
         given_up = any(event.text == "deletion given up" for event in world.trace.events)
         if given_up:
             self.cluster.resign()
-            self.cluster.settle(_QUIET_LIMIT_MS)
+            self.cluster.wait_for_metadata(_QUIET_LIMIT_MS)
         world.run(DELETING_DELAY_MS + _REGISTRATION_MS)
         self.invariants.check_quiet()
 

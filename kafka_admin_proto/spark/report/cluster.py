@@ -60,7 +60,7 @@ def leaders(metadata_changes: StoredTable | None) -> Section:
     heads = (
         Column("time (UTC)", "time"), Column("topic"), Column("partition", "count"),
         Column("from"), Column("to", "status", frozenset({"none"})), Column("epoch", "count"),
-        Column("told by"), Column("log offset", "count"), Column("topic id", "code"),
+        Column("source"), Column("log offset", "count"), Column("topic id", "code"),
     )  # fmt: skip
     rows = [
         [row["ts"], row["topic"], row["partition"], _broker(row["from_leader"]),
@@ -70,7 +70,8 @@ def leaders(metadata_changes: StoredTable | None) -> Section:
     ]  # fmt: skip
     parts.append(Table("Partitions and leaders, the latest first", heads, rows, answer.total))
     said = [
-        "Times are when the controller told it, or a broker fetched it from the metadata log. "
+        "Times are when the controller sent the change, or a broker fetched it from the "
+        "metadata log. "
         f"{number(offline)} changes left a partition without a leader."
     ]
     return Section(id, title, number(answer.total), offline > 0, said, parts)

@@ -11,7 +11,7 @@ from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.spark.queries.stored_tables import StoredTable
 from kafka_admin_proto.spark.sinks.parquet import JOURNAL, MARKER
 
-#: How often a question is asked. A stream replaces tables once a minute, unless told otherwise.
+#: Attempts at a query. A stream may replace a table while it is read: once a minute by default.
 TRIES = 5
 #: Seconds in which tables are put in place.
 _PAUSE = 0.2

@@ -102,7 +102,7 @@ class Number(FixedType):
             e.line("raise Fallback")
 
     def emit_write_many(self, e: WriteEmitter, items: str, count: Count) -> None:
-        """Note the count and the items: with what stands around them they are one call."""
+        """Note the count and the items: they and the fixed-size fields around them are one call."""
         e.fixed(count.code, count.local)
         e.fixed(f"*{self.code}", items)
 

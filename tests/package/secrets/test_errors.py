@@ -130,7 +130,7 @@ def test_unicode_errors_do_not_carry_the_text_along() -> None:
     with pytest.raises(EncodeError, match="may be a secret") as caught:
         request.encode(1)
     assert caught.value.__context__ is None
-    # Other texts are told, as they say what is wrong.
+    # Values that are no credentials are shown, as they say what is wrong.
     config.name = "cleanup.policy"
     with pytest.raises(EncodeError, match="UTF-8 form, got 'hunter2") as caught:
         request.encode(1)
@@ -187,7 +187,7 @@ def test_misplaced_credentials_stay_out_of_errors() -> None:
         with pytest.raises(JsonError) as refused:
             c.from_json(good | {"timeoutMs": wrong})
         assert hides(refused.value), refused.value
-    # Numbers are told, and so is anything in messages without credentials.
+    # Numbers are shown, and so is any value of messages without credentials.
     with pytest.raises(EncodeError, match="got 4294967296"):
         c.encode(CreateTopicsRequest(timeout_ms=1 << 32))
     text: Any = "soon"

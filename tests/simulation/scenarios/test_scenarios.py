@@ -133,7 +133,7 @@ def test_a_log_without_a_file_takes_whatever_id_it_meets_first() -> None:
     """What the text leaves open: before ids reached it, a log cannot be told from a later one."""
     cluster = Cluster(1, brokers=(3, 1, 2), topic_ids=False)
     cluster.create("A", {0: [1, 2]})
-    cluster.settle()
+    cluster.wait_for_metadata()
     cluster.client.produce(1, "A", None, 0)
     cluster.world.run(1_000)
     cluster.world.crash(2)
@@ -143,7 +143,7 @@ def test_a_log_without_a_file_takes_whatever_id_it_meets_first() -> None:
     assert cluster.delete("A") == 0
     again = cluster.create("A", {0: [2]})
     cluster.world.start(2)
-    cluster.settle()
+    cluster.wait_for_metadata()
     (folder,) = cluster.disks[2].folders()
     assert folder.topic_id == again.topic_id
     assert isinstance(folder.topic_id, UUID)

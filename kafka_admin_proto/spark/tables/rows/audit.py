@@ -142,12 +142,12 @@ def _of_partitions(
 def _partition_errors(answer: Json, inner: str, index: str) -> tuple[list[Any], str | None]:
     """The codes of a topic's partitions, and which of them failed with what, as a sentence."""
     failed = [each for each in items(answer, inner) if error_of(each.get("errorCode"))]
-    told = []
+    faults = []
     for each in failed:
         message = text(each.get("errorMessage"))
         fault = f"partition {each.get(index)}: {error_of(each.get('errorCode'))}"
-        told.append(f"{fault} ({message})" if message else fault)
-    return [each.get("errorCode") for each in failed], "; ".join(told) or None
+        faults.append(f"{fault} ({message})" if message else fault)
+    return [each.get("errorCode") for each in failed], "; ".join(faults) or None
 
 
 def _delete_records(request: Json, response: Json) -> _Operations:
